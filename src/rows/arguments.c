@@ -1,7 +1,6 @@
 /*
- * arguments.c - checks what a caller gave against the parameters that an answer declares, and reads it by name.
- *
- * A list of arguments is short, so everything is a search through it.
+ * arguments.c - checks the arguments of a caller against the parameters that an answer declares, and reads them by
+ * name. A list of arguments is short, so every lookup is a linear search.
  */
 #include "rows/arguments.h"
 #include "base/nearest.h"
@@ -30,7 +29,7 @@ static bool number_of(const char *text, uint64_t *out)
 {
     char *end;
     if (*text < '0' || *text > '9')
-        return false; /* strtoull takes signs and blanks */
+        return false; /* strtoull would accept signs and blanks */
     errno = 0;
     *out = strtoull(text, &end, 10);
     return errno == 0 && *end == '\0';
@@ -94,7 +93,7 @@ int hdx_argument_choice(const hdx_arguments *a, const char *name)
     return p == NULL || text == NULL ? -1 : hdx_word_place(p->choices, text, strlen(text));
 }
 
-/* Words of a list with commas between: *at moves after the one that is given. */
+/* Reads the next word of a comma-separated list at *at and moves *at past it. */
 static bool next_word(const char **at, const char **word, size_t *len)
 {
     if (*at == NULL)
@@ -147,7 +146,7 @@ static hdx_code none_of(const char *before, const char *name, const char *value,
     (void)snprintf(words, sizeof words, "%s", choices);
     (void)snprintf(list, sizeof list, "%s", choices);
     nearest = (hdx_nearest){ .wanted = wanted };
-    for (char *word = words; *word != '\0'; word += n) { /* the words of `words`, each ended by a zero */
+    for (char *word = words; *word != '\0'; word += n) { /* splits `words` in place */
         n = strcspn(word, " ");
         const bool last = word[n] == '\0';
         word[n] = '\0';
@@ -203,7 +202,7 @@ static hdx_code check_value(const hdx_parameter *p, const char *value, const cha
     }
 }
 
-static hdx_code check_company(const hdx_arguments *a, const hdx_parameter *p, const char *before, hdx_error *err)
+static hdx_code check_combination(const hdx_arguments *a, const hdx_parameter *p, const char *before, hdx_error *err)
 {
     for (const char *word = p->excludes; word != NULL && *word != '\0';) {
         char   name[64];
@@ -220,13 +219,13 @@ static hdx_code check_company(const hdx_arguments *a, const hdx_parameter *p, co
     return HDX_OK;
 }
 
-/* Of two patterns the first would be forgotten; of two numbers the last is what the caller changed his mind to. */
+/* A second pattern is refused, because the first would be ignored silently. Of two numbers the last one applies. */
 static bool is_once(const hdx_parameter *p)
 {
     return p->kind == HDX_PARAMETER_CLASSES && (p->flags & HDX_PARAMETER_REPEATED) == 0;
 }
 
-static bool says_no(const hdx_parameter *p, const hdx_argument *g)
+static bool is_false(const hdx_parameter *p, const hdx_argument *g)
 {
     return p->kind == HDX_PARAMETER_FLAG && g->value != NULL && strcmp(g->value, "false") == 0;
 }
@@ -243,7 +242,7 @@ static hdx_code unknown(const hdx_arguments *a, const char *name, const hdx_para
     return near.best != NULL ? hdx_hint(err, code, "did you mean %s%s?", before, near.best) : code;
 }
 
-/* What messages call a parameter: "--class PATTERN", "OBJECT". */
+/* The name of a parameter in messages: "--class PATTERN", "OBJECT". */
 static void put_name(const hdx_parameter *p, const char *before, char *to, size_t size)
 {
     if (p->flags & HDX_PARAMETER_WORD)
@@ -285,7 +284,7 @@ hdx_code hdx_arguments_check(const hdx_arguments *a, const hdx_parameter *common
         if (is_once(p) && given(a, p->name) != g)
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s%s is given twice", before, p->name);
         if ((code = check_value(p, g->value, before, err)) != HDX_OK ||
-            (!says_no(p, g) && (code = check_company(a, p, before, err)) != HDX_OK))
+            (!is_false(p, g) && (code = check_combination(a, p, before, err)) != HDX_OK))
             return code;
     }
     for (unsigned i = 0; i < a->answer->parameter_count; i++) {

@@ -1,10 +1,10 @@
 /*
- * cursor.c - the life of an hdx_rows: made, pulled row by row, asked how it ended, closed; its extras and its title.
+ * cursor.c - the life cycle of an hdx_rows: creation, next, end and close; its extras and its title.
  *
- * In:  a maker, or another cursor to stand over.
- * Out: rows, one at a time; the error waits until hdx_rows_end.
- * Cost: nothing is allocated per row. What a maker takes from the arena of the row is given back only when 256 KiB have
- *       gathered, because an arena block has to be zeroed when it is got again.
+ * In:  a maker, or another cursor to read from.
+ * Out: rows, one at a time; hdx_rows_end reports the error.
+ * Cost: no allocation per row. What a maker allocates from the row arena is freed only after 256 KiB have accumulated,
+ *       because every new arena block has to be zeroed.
  */
 #include "rows/cursor.h"
 
@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define GATHER (256u << 10)
+#define ROW_ARENA_MAX (256u << 10)
 
 typedef struct made {
     hdx_rows_maker maker;
-    hdx_run_maker *run; /* NULL: it has none */
+    hdx_run_maker *run; /* NULL: the maker cannot make runs */
     hdx_cell      *cells;
 } made;
 
@@ -26,7 +26,7 @@ static hdx_code made_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     made *m = rows->state;
     bool  more = false;
     for (unsigned i = 0; i < rows->column_count; i++)
-        m->cells[i].kind = HDX_CELL_NULL; /* a maker that leaves a cell out means null, not the row before */
+        m->cells[i].kind = HDX_CELL_NULL; /* a cell that the maker does not set is null, not the previous row's value */
     hdx_rows_fresh(rows);
     hdx_code code = m->maker.next(m->maker.state, &rows->row, m->cells, &more, err);
     *row = code == HDX_OK && more ? m->cells : NULL;
@@ -110,8 +110,8 @@ void hdx_rows_set_judge(hdx_rows *rows, hdx_rows_judge *judge, void *context)
     rows->base->judge_context = context;
 }
 
-/* What was OK may not be. */
-static void judge(hdx_rows *rows)
+/* The judge may turn success into an error. */
+static void apply_judge(hdx_rows *rows)
 {
     const hdx_rows *base = rows->base;
     if (base->judge != NULL)
@@ -132,7 +132,7 @@ hdx_code hdx_rows_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *
             (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
         rows->ended = rows->code != HDX_OK || *count == 0; /* R1 */
         if (rows->ended)
-            judge(rows);
+            apply_judge(rows);
     }
     return hdx_rows_end(rows, err);
 }
@@ -160,7 +160,7 @@ hdx_code hdx_rows_over(hdx_rows **rows, hdx_shape shape, void *state, hdx_error 
 
 void hdx_rows_fresh(hdx_rows *rows)
 {
-    if (rows->row.size > GATHER)
+    if (rows->row.size > ROW_ARENA_MAX)
         hdx_arena_free(&rows->row);
 }
 
@@ -212,7 +212,7 @@ bool hdx_cell_is(const hdx_cell *cell, const hdx_column *column)
     return column->type == HDX_TYPE_ANY || cell->kind == kinds[column->type];
 }
 
-/* For assertions alone: on each row it would take 3 % of an export as jsonl, and 6 % of one as CSV. */
+/* Used in assertions only: checking each row would take 3 % of the time of a jsonl export and 6 % of a CSV export. */
 static inline bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
 {
     for (unsigned i = 0; i < rows->column_count; i++)
@@ -222,7 +222,7 @@ static inline bool as_declared(const hdx_rows *rows, const hdx_cell *cells)
     return true;
 }
 
-/* Rows of a damaged index may be anything. The judge fails them at their end. */
+/* Rows of a damaged index may have cells of any kind. The judge reports the damage after the last row. */
 static inline bool is_damaged(const hdx_rows *rows)
 {
     const hdx_rows *base = rows->base;
@@ -235,12 +235,13 @@ bool hdx_rows_next(hdx_rows *rows, const hdx_cell **cells)
     if (rows->ended)
         return false;
     rows->code = rows->next(rows, cells, &rows->error);
-    if (rows->code == HDX_OK && (rows->row.refused || rows->keep.refused)) /* a cell says null for want of memory */
+    if (rows->code == HDX_OK &&
+        (rows->row.refused || rows->keep.refused)) /* a cell may be null because memory was refused */
         rows->code = hdx_no_memory(&rows->error, "a row", rows->row.size);
     if (rows->code != HDX_OK)
         (void)hdx_mem_explain(rows->mem, rows->code, &rows->error);
     if (rows->code != HDX_OK || *cells == NULL)
-        judge(rows);
+        apply_judge(rows);
     assert(rows->code != HDX_OK || *cells == NULL || as_declared(rows, *cells) || is_damaged(rows));
     if (rows->code == HDX_OK && *cells != NULL)
         return true;
@@ -344,7 +345,7 @@ const char *hdx_rows_empty_reason(hdx_rows *rows)
         (void)snprintf(line, sizeof line, "%s the only row", who);
     else
         (void)snprintf(line, sizeof line, "%s all %" PRIu64 " rows", who, left_out);
-    return hdx_arena_copy(&rows->base->keep, line, strlen(line)); /* refused: nobody knows */
+    return hdx_arena_copy(&rows->base->keep, line, strlen(line)); /* NULL if memory is refused */
 }
 
 hdx_cell hdx_cell_copy(hdx_arena *arena, const char *s)

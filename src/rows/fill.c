@@ -1,29 +1,29 @@
 /*
- * fill.c - one column of rows made behind the others: what costs much for each row is made for the rows that are left,
- * many at once.
+ * fill.c - computes one expensive column late, after rows have been filtered and limited, for many rows at once.
  *
- * In:  rows whose column is null, and what tells the column by another one.
- * Out: the same rows with it. Begins with few rows, since most answers are cut off early, and takes more each time.
- * Cost: a batch of rows is packed (store.c) while it is held.
+ * In:  rows whose column is null, and a filler that computes it from a key column.
+ * Out: the same rows with the column. The first batch is small because most answers are cut off early; each following
+ *      batch is up to eight times as large.
+ * Cost: the rows of one batch, packed (store.c).
  */
 #include "rows/cursor.h"
 
 #include <stdlib.h>
 
-#define FIRST 32u
+#define FIRST_BATCH 32u
 
 typedef struct filling {
     hdx_mem   *mem;
     hdx_filler filler;
     unsigned   key, column;
-    uint64_t   size, most; /* rows of a batch: of the next, at most */
+    uint64_t   size, most; /* rows of the next batch, and the maximum */
     hdx_buffer store;
-    uint64_t  *offsets; /* of packed rows */
+    uint64_t  *offsets; /* of the packed rows in `store` */
     hdx_cell  *keys, *made;
     hdx_cell  *row;
     uint64_t   offset_capacity, key_capacity, made_capacity, count, at;
-    hdx_arena  arena; /* what `made` points to */
-    hdx_arena  one;   /* what one of them points to that was finished */
+    hdx_arena  arena; /* memory of the cells in `made` */
+    hdx_arena  one;   /* memory of the cell that filler.finish completed last */
     bool       ended;
 } filling;
 
@@ -41,7 +41,7 @@ static void free_filling(filling *f)
     free(f);
 }
 
-static hdx_code make_room(filling *f, hdx_error *err)
+static hdx_code reserve_batch(filling *f, hdx_error *err)
 {
     return hdx_mem_room(f->mem, (void **)&f->offsets, &f->offset_capacity, f->count, sizeof *f->offsets) &&
                    hdx_mem_room(f->mem, (void **)&f->keys, &f->key_capacity, f->count, sizeof *f->keys) &&
@@ -66,7 +66,7 @@ static hdx_code next_batch(hdx_rows *rows, hdx_error *err)
             f->ended = true;
             break;
         }
-        if ((code = make_room(f, err)) != HDX_OK)
+        if ((code = reserve_batch(f, err)) != HDX_OK)
             return code;
         f->offsets[f->count] = f->store.len;
         f->keys[f->count] = row[f->key];
@@ -125,7 +125,7 @@ hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, con
     if (code == HDX_OK && (code = hdx_rows_find(*rows, key, strlen(key), &f->key, err)) == HDX_OK &&
         (code = hdx_rows_find(*rows, column, strlen(column), &f->column, err)) == HDX_OK) {
         f->filler = *filler;
-        f->size = first == 0 ? FIRST : first;
+        f->size = first == 0 ? FIRST_BATCH : first;
         f->most = most;
         f->mem = (*rows)->mem;
         f->store = hdx_buffer_of(f->mem);

@@ -1,6 +1,6 @@
 /*
- * order.c - which of two cells comes first. Integers and reals are compared by value without rounding one into the
- * other: 2^63 + 1 and 2^63 as a real are different numbers.
+ * order.c - compares two cells. Integers and reals are compared by value, without rounding an integer to a real:
+ * 2^63 + 1 and 2^63 as a real are different numbers.
  */
 #include "rows/cursor.h"
 
@@ -20,7 +20,7 @@ unsigned hdx_cell_rank(const hdx_cell *c)
     }
 }
 
-/* A whole number as sign and size; false for reals. */
+/* Splits an integer into sign and magnitude; returns false for reals. */
 static bool whole(const hdx_cell *c, bool *negative, uint64_t *size)
 {
     *negative = c->kind == HDX_CELL_INT && c->as.integer < 0;
@@ -48,7 +48,7 @@ static int compare_real(bool negative, uint64_t size, double real)
         return -1;
     if (real <= -18446744073709551616.0)
         return 1;
-    uint64_t real_size = (uint64_t)(real < 0 ? -real : real); /* cut off towards 0 */
+    uint64_t real_size = (uint64_t)(real < 0 ? -real : real); /* truncated towards 0 */
     double   whole_part = real < 0 ? -(double)real_size : (double)real_size;
     int      wholes = compare_whole(negative, size, real < 0 && real_size > 0, real_size);
     return wholes != 0 ? wholes

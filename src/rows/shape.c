@@ -1,5 +1,5 @@
 /*
- * shape.c - which columns and how many rows: select, limit, and finding a column by the name that a caller wrote.
+ * shape.c - selects columns, limits the number of rows, and finds a column by the name that a caller wrote.
  */
 #include "base/nearest.h"
 #include "rows/cursor.h"
@@ -9,8 +9,8 @@
 
 /* ---- columns by name ---- */
 
-/* The first column with all of these flags; `count`: there is none. */
-static unsigned flagged(const hdx_column *columns, unsigned count, unsigned flags)
+/* Returns the index of the first column with all of these flags; `count`: none. */
+static unsigned column_with_flags(const hdx_column *columns, unsigned count, unsigned flags)
 {
     unsigned i = 0;
     while (i < count && (columns[i].flags & flags) != flags)
@@ -18,11 +18,11 @@ static unsigned flagged(const hdx_column *columns, unsigned count, unsigned flag
     return i;
 }
 
-/* "object": the class and, where there is one, the label that tables show in one column. */
-static bool is_pair(const hdx_column *columns, unsigned count, hdx_text name)
+/* The name "object" means two columns, class and label, which tables show as one. */
+static bool is_object_pair(const hdx_column *columns, unsigned count, hdx_text name)
 {
-    return hdx_text_is(name, "object") && flagged(columns, count, HDX_COLUMN_LABEL) < count &&
-           flagged(columns, count, HDX_COLUMN_CLASS_NAME) < count;
+    return hdx_text_is(name, "object") && column_with_flags(columns, count, HDX_COLUMN_LABEL) < count &&
+           column_with_flags(columns, count, HDX_COLUMN_CLASS_NAME) < count;
 }
 
 unsigned hdx_column_place(const hdx_column *columns, unsigned count, hdx_text name)
@@ -33,7 +33,7 @@ unsigned hdx_column_place(const hdx_column *columns, unsigned count, hdx_text na
     for (unsigned i = 0; i < count && hdx_text_is(name, "%"); i++)
         if (strcmp(columns[i].name, "percent") == 0)
             return i;
-    return is_pair(columns, count, name) ? flagged(columns, count, HDX_COLUMN_CLASS_NAME) : count;
+    return is_object_pair(columns, count, name) ? column_with_flags(columns, count, HDX_COLUMN_CLASS_NAME) : count;
 }
 
 hdx_code hdx_rows_find(const hdx_rows *rows, const char *name, size_t len, unsigned *column, hdx_error *err)
@@ -69,7 +69,7 @@ typedef struct selection {
     hdx_column *columns;
     unsigned   *from; /* column below */
     hdx_cell   *cells;
-    hdx_vector *vectors; /* of the columns below; NULL: they do not come in runs */
+    hdx_vector *vectors; /* one per column below; NULL: the cursor below has no runs */
     unsigned    count;
 } selection;
 
@@ -107,7 +107,7 @@ static hdx_code select_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint3
 
 static void select_close(hdx_rows *rows) { free_selection(rows->state); }
 
-static uint64_t total_below(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
+static uint64_t select_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
 
 static const char *trim(const char *from, size_t *len)
 {
@@ -132,8 +132,9 @@ uint64_t hdx_columns_named(const hdx_column *columns, unsigned count, const char
         const unsigned place = hdx_column_place(columns, count, one);
         if (place < count && place < 64)
             bits |= 1ull << place;
-        const unsigned label = flagged(columns, count, HDX_COLUMN_LABEL);
-        if (place < count && !hdx_text_is(one, columns[place].name) && is_pair(columns, count, one) && label < 64)
+        const unsigned label = column_with_flags(columns, count, HDX_COLUMN_LABEL);
+        if (place < count && !hdx_text_is(one, columns[place].name) && is_object_pair(columns, count, one) &&
+            label < 64)
             bits |= 1ull << label;
     }
     return bits;
@@ -145,7 +146,7 @@ static selection *new_selection(const char *columns)
     size_t     most = 1;
     for (const char *c = columns; *c != '\0'; c++)
         most += *c == ',';
-    most *= 2; /* "object" is two of them */
+    most *= 2; /* "object" means two columns */
     if (s == NULL)
         return NULL;
     s->columns = calloc(most, sizeof *s->columns);
@@ -182,7 +183,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
         add_selected(s, *rows, from);
         if (!hdx_text_is((hdx_text){ name, (uint32_t)name_len }, (*rows)->columns[from].name) &&
             (*rows)->columns[from].unit != HDX_UNIT_PERCENT)
-            add_selected(s, *rows, flagged((*rows)->columns, (*rows)->column_count, HDX_COLUMN_LABEL));
+            add_selected(s, *rows, column_with_flags((*rows)->columns, (*rows)->column_count, HDX_COLUMN_LABEL));
         at += len;
         if (*at == '\0')
             break;
@@ -201,7 +202,7 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
     (*rows)->next = select_next;
     (*rows)->run = s->vectors != NULL ? select_run : NULL;
     (*rows)->close = select_close;
-    (*rows)->total = total_below;
+    (*rows)->total = select_total;
     return HDX_OK;
 }
 
@@ -209,15 +210,16 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
 
 typedef struct limiter {
     uint64_t limit, given;
-    uint64_t patience_ns; /* for counting what it leaves out; 0: that is not done */
+    uint64_t count_ns; /* time limit for counting the omitted rows; 0: they are not counted */
     bool     cut;
     uint64_t more; /* 0: not counted */
 } limiter;
 
-/* Rows behind the limit, where that does not take long; a failure among them is nobody's. */
-static void count_rest(hdx_rows *rows, limiter *l)
+/* Counts the rows after the limit within the time limit. An error among these rows is ignored: none of them is shown.
+ */
+static void count_omitted(hdx_rows *rows, limiter *l)
 {
-    const uint64_t  until = hdx_now_ns() + l->patience_ns;
+    const uint64_t  until = hdx_now_ns() + l->count_ns;
     const hdx_cell *row;
     uint64_t        count = 1;
     for (;;) {
@@ -244,9 +246,9 @@ static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
         l->more = total > l->given ? total - l->given : 0;
         l->cut = l->more > 0;
     } else if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK) {
-        l->cut = *row != NULL; /* one row tells that there are more */
-        if (l->cut && l->patience_ns != 0)
-            count_rest(rows, l);
+        l->cut = *row != NULL; /* one row more proves that rows were cut off */
+        if (l->cut && l->count_ns != 0)
+            count_omitted(rows, l);
     }
     *row = NULL;
     return code;
@@ -284,7 +286,7 @@ hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t millisecon
     if (l == NULL)
         return hdx_rows_drop(rows, hdx_no_memory(err, "a limit", sizeof *l));
     l->limit = n;
-    l->patience_ns = milliseconds * 1000000;
+    l->count_ns = milliseconds * 1000000;
     hdx_code code = hdx_rows_over(rows, HDX_SHAPE_LIMIT, l, err);
     if (code != HDX_OK) {
         free(l);

@@ -1,20 +1,20 @@
 /*
  * sort.c - rows in the order of a column, stable in both directions.
  *
- * In:  all rows of the cursor below, pulled when the first row is asked for.
+ * In:  all rows of the cursor below, read when the first row is requested.
  * Out: the same rows in order; only the first `keep` when a limit follows.
- * Cost: 32 bytes a row for the key; rows that do not stay where they are get packed (store.c). With a limit of n, at
- *       most 2 n + 1024 rows are held: when so many have gathered, they are sorted and cut to n, and from then on a row
- *       that would come after the n-th is dropped unpacked.
+ * Cost: 32 bytes per row for the key; rows of a cursor that is not stable are also packed (store.c). With a limit of n,
+ *       at most 2 n + 1024 rows are in memory: at that number they are sorted and cut to n, and from then on a row that
+ *       would come after the n-th is dropped before it is packed.
  */
 #include "rows/cursor.h"
 
 #include <stdlib.h>
 
-#define SLACK 1024u
-#define AHEAD 12u
-#define RUN   16u    /* sorted by insertion before runs are merged */
-#define ASK   65536u /* entries between two questions whether to stop */
+#define SLACK        1024u  /* rows more than twice `keep` before they are cut */
+#define AHEAD        12u    /* rows whose bytes are prefetched before they are unpacked */
+#define RUN          16u    /* sorted by insertion before runs are merged */
+#define CANCEL_CHECK 65536u /* entries between two cancellation checks */
 
 typedef struct entry {
     hdx_cell key; /* a text's `at` is an offset into the store until the store stops moving: see place_keys */
@@ -27,8 +27,8 @@ typedef struct sorter {
     uint64_t   keep; /* UINT64_MAX: all */
     entry     *entries;
     uint64_t   count, capacity;
-    uint64_t   seen; /* rows below */
-    uint64_t   at;   /* next to give */
+    uint64_t   seen; /* rows read from below */
+    uint64_t   at;   /* index of the next row */
     hdx_buffer store;
 } sorter;
 
@@ -37,18 +37,18 @@ static bool before_or_same(const entry *a, const entry *b, bool descending)
     return hdx_cell_order(&a->key, &b->key, descending) <= 0;
 }
 
-/* Merges [start, middle) and [middle, end). Never swaps equals. */
+/* Merges [start, middle) and [middle, end); keeps the order of equal entries. */
 static hdx_code merge(const hdx_rows *rows, const entry *from, entry *to, uint64_t start, uint64_t middle, uint64_t end,
                       bool descending, hdx_error *err)
 {
     uint64_t a = start, b = middle, n = start;
     if (middle == end || before_or_same(&from[middle - 1], &from[middle], descending)) {
-        memcpy(&to[start], &from[start], (size_t)((end - start) * sizeof *to)); /* in order already */
+        memcpy(&to[start], &from[start], (size_t)((end - start) * sizeof *to)); /* already in order */
         return HDX_OK;
     }
     while (a < middle && b < end) {
         to[n] = before_or_same(&from[a], &from[b], descending) ? from[a++] : from[b++];
-        if (++n % ASK == 0 && hdx_rows_stopped(rows))
+        if (++n % CANCEL_CHECK == 0 && hdx_rows_stopped(rows))
             return hdx_tick_stop(err);
     }
     memcpy(&to[n], &from[a], (size_t)((middle - a) * sizeof *to));
@@ -57,12 +57,12 @@ static hdx_code merge(const hdx_rows *rows, const entry *from, entry *to, uint64
     return HDX_OK;
 }
 
-/* Runs of RUN by insertion, then merges of doubling width between two arrays. */
+/* Insertion sort of runs of RUN entries, then merges of doubling width between two arrays. */
 static hdx_code sort_entries(const hdx_rows *rows, entry *entries, uint64_t count, bool descending, hdx_error *err)
 {
     hdx_code code = HDX_OK;
     for (uint64_t start = 0; start < count; start += RUN) {
-        if (start % ASK == 0 && hdx_rows_stopped(rows))
+        if (start % CANCEL_CHECK == 0 && hdx_rows_stopped(rows))
             return hdx_tick_stop(err);
         uint64_t end = count - start < RUN ? count : start + RUN;
         for (uint64_t i = start + 1; i < end; i++) {
@@ -94,14 +94,14 @@ static hdx_code sort_entries(const hdx_rows *rows, entry *entries, uint64_t coun
     return code;
 }
 
-static hdx_cell placed(const sorter *s, hdx_cell key)
+static hdx_cell key_in_store(const sorter *s, hdx_cell key)
 {
     if (key.kind == HDX_CELL_TEXT && !s->stable)
         key.as.text.at = s->store.at + (uintptr_t)key.as.text.at;
     return key;
 }
 
-/* Offsets of key texts become pointers for a sort, and offsets again when the store may move. */
+/* Converts the offsets of key texts to pointers before a sort, and back to offsets before the store may move. */
 static void place_keys(sorter *s, bool pointers)
 {
     for (uint64_t i = 0; !s->stable && i < s->count; i++) {
@@ -120,10 +120,10 @@ static hdx_code sort_all(const hdx_rows *rows, sorter *s, hdx_error *err)
     return code;
 }
 
-/* Sorts what there is and drops all but the first `keep`, from the store too. */
-static hdx_code shrink(const hdx_rows *rows, sorter *s, hdx_error *err)
+/* Sorts the collected rows and drops all but the first `keep`, from the store too. */
+static hdx_code drop_excess(const hdx_rows *rows, sorter *s, hdx_error *err)
 {
-    hdx_buffer kept = hdx_buffer_of(rows->mem);
+    hdx_buffer shorter = hdx_buffer_of(rows->mem);
     hdx_code   code = sort_all(rows, s, err);
     if (code != HDX_OK)
         return code;
@@ -131,33 +131,33 @@ static hdx_code shrink(const hdx_rows *rows, sorter *s, hdx_error *err)
     s->count = s->count < s->keep ? s->count : s->keep;
     for (uint64_t i = 0; !s->stable && i < s->count; i++) {
         entry   *e = &s->entries[i];
-        uint64_t at = kept.len;
-        hdx_buffer_put(&kept, s->store.at + e->row, hdx_row_size(&s->store, e->row));
+        uint64_t at = shorter.len;
+        hdx_buffer_put(&shorter, s->store.at + e->row, hdx_row_size(&s->store, e->row));
         if (e->key.kind == HDX_CELL_TEXT)
             e->key.as.text.at = (const char *)((uintptr_t)e->key.as.text.at - e->row + at);
         e->row = at;
     }
-    if (kept.failed) {
-        hdx_buffer_free(&kept);
+    if (shorter.failed) {
+        hdx_buffer_free(&shorter);
         return hdx_no_memory(err, "rows to sort", s->store.len);
     }
     if (!s->stable) {
         hdx_buffer_free(&s->store);
-        s->store = kept;
+        s->store = shorter;
     }
     return HDX_OK;
 }
 
-static hdx_code take_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, hdx_error *err)
+static hdx_code add_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, hdx_error *err)
 {
     entry    e = { row[s->column], (uint64_t)(uintptr_t)row };
     uint64_t text = 0;
     hdx_code code;
     s->seen++;
     if (s->cut && (s->keep == 0 || s->count >= s->keep)) {
-        hdx_cell worst = placed(s, s->entries[s->keep - 1].key);
+        hdx_cell worst = key_in_store(s, s->entries[s->keep - 1].key);
         if (hdx_cell_order(&worst, &e.key, s->descending) <= 0)
-            return HDX_OK; /* an equal row that comes later stands after */
+            return HDX_OK; /* equal rows stay in the order of the input */
     }
     if (!s->stable) {
         e.row = s->store.len;
@@ -169,7 +169,7 @@ static hdx_code take_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, h
     if (!hdx_mem_room(rows->mem, (void **)&s->entries, &s->capacity, s->count, sizeof e))
         return hdx_no_memory(err, "rows to sort", s->count * sizeof e);
     s->entries[s->count++] = e;
-    return s->keep < UINT64_MAX / 4 && s->count >= 2 * s->keep + SLACK ? shrink(rows, s, err) : HDX_OK;
+    return s->keep < UINT64_MAX / 4 && s->count >= 2 * s->keep + SLACK ? drop_excess(rows, s, err) : HDX_OK;
 }
 
 static hdx_code collect(hdx_rows *rows, hdx_error *err)
@@ -178,8 +178,8 @@ static hdx_code collect(hdx_rows *rows, hdx_error *err)
     const hdx_cell *row;
     hdx_code        code;
     while ((code = hdx_rows_pull(rows, &row, err)) == HDX_OK && row != NULL)
-        if ((code = s->seen % ASK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err) : take_row(rows, s, row, err)) !=
-            HDX_OK)
+        if ((code = s->seen % CANCEL_CHECK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err)
+                                                                          : add_row(rows, s, row, err)) != HDX_OK)
             return code;
     if (code != HDX_OK || (code = sort_all(rows, s, err)) != HDX_OK)
         return code;
@@ -202,8 +202,8 @@ static hdx_code sort_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
         *row = (const hdx_cell *)(uintptr_t)e->row;
         return HDX_OK;
     }
-    if (s->at + AHEAD <
-        s->count) { /* rows in order of their key lie anywhere: their lines are on the way while others are unpacked */
+    /* Rows in key order are scattered over the store: prefetch their cache lines while earlier rows are unpacked. */
+    if (s->at + AHEAD < s->count) {
         const char *soon = s->store.at + s->entries[s->at + AHEAD].row;
         __builtin_prefetch(soon);
         __builtin_prefetch(soon + 64);

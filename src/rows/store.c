@@ -1,15 +1,14 @@
 /*
- * store.c - rows that must outlive their `next`, packed into bytes: some 5 bytes for a number instead of 24, and one
- * allocation for all.
+ * store.c - packs rows that must outlive their `next` into one buffer: about 5 bytes for a number instead of 24.
  *
- * A cell is its kind and what follows from it: a number in groups of 7 bits (signed ones folded), a real in 8 bytes, a
- * text with its length, a list or object with its count and then its cells, a member's key with its length and a NUL
- * before its cell. The bytes are ours from beginning to end and never reach a file, so reading checks nothing.
+ * A cell is its kind and then its value: a number in groups of 7 bits (signed numbers in zigzag encoding), a real in 8
+ * bytes, a text after its length, a list or object as its count and then its cells. The cell of a member comes after
+ * the length and the NUL-terminated bytes of its key. These bytes never reach a file, so the decoder checks nothing.
  */
 #include "rows/cursor.h"
 #include "rows/walk.h"
 
-#define ROW_HEAD 4u /* bytes of the row, these included */
+#define ROW_HEAD 4u /* size of the row in bytes, including the size itself */
 
 static unsigned put_number(uint8_t *to, uint64_t v)
 {
@@ -20,7 +19,7 @@ static unsigned put_number(uint8_t *to, uint64_t v)
     return n;
 }
 
-static uint64_t take_number(const uint8_t **at)
+static uint64_t get_number(const uint8_t **at)
 {
     uint64_t v = 0;
     unsigned shift = 0;
@@ -102,32 +101,32 @@ uint64_t hdx_row_size(const hdx_buffer *store, uint64_t offset)
     return hdx_le32((const uint8_t *)store->at + offset);
 }
 
-/* A cell's own part: scalars whole; of a list or object its count. */
-static hdx_cell take_cell(const uint8_t **at)
+/* Decodes one cell; of a list or object only the count. */
+static hdx_cell get_cell(const uint8_t **at)
 {
     hdx_cell c = { .kind = (hdx_cell_kind) * (*at)++ };
     switch (c.kind) {
-    case HDX_CELL_INT: c.as.integer = hdx_unzigzag(take_number(at)); break;
-    case HDX_CELL_UINT: c.as.natural = take_number(at); break;
-    case HDX_CELL_ADDRESS: c.as.address = take_number(at); break;
+    case HDX_CELL_INT: c.as.integer = hdx_unzigzag(get_number(at)); break;
+    case HDX_CELL_UINT: c.as.natural = get_number(at); break;
+    case HDX_CELL_ADDRESS: c.as.address = get_number(at); break;
     case HDX_CELL_BOOL: c.as.boolean = *(*at)++ != 0; break;
     case HDX_CELL_REAL:
         memcpy(&c.as.real, *at, 8);
         *at += 8;
         break;
     case HDX_CELL_TEXT:
-        c.as.text.len = (uint32_t)take_number(at);
+        c.as.text.len = (uint32_t)get_number(at);
         c.as.text.at = (const char *)*at;
         *at += c.as.text.len;
         break;
-    case HDX_CELL_LIST: c.as.list.count = take_number(at); break;
-    case HDX_CELL_OBJECT: c.as.object.count = take_number(at); break;
+    case HDX_CELL_LIST: c.as.list.count = get_number(at); break;
+    case HDX_CELL_OBJECT: c.as.object.count = get_number(at); break;
     default: break;
     }
     return c;
 }
 
-/* A list or object whose count cells are still to come. */
+/* A list or object with `left` cells to decode. */
 typedef struct open_cell {
     hdx_cell   *cells;
     hdx_member *members;
@@ -164,13 +163,13 @@ static bool fill_nested(const uint8_t **at, hdx_cell *cell, hdx_arena *arena)
         top->left--;
         hdx_cell *to;
         if (top->members != NULL) {
-            uint64_t len = take_number(at);
+            uint64_t len = get_number(at);
             top->members->key = (const char *)*at;
             *at += len + 1;
             to = &top->members++->value;
         } else
             to = top->cells++;
-        *to = take_cell(at);
+        *to = get_cell(at);
         if (to->kind == HDX_CELL_LIST || to->kind == HDX_CELL_OBJECT) {
             good = hdx_mem_room(arena->mem, (void **)&stack, &capacity, depth, sizeof *stack) &&
                    open_nested(to, arena, &stack[depth]);
@@ -186,7 +185,7 @@ const hdx_cell *hdx_row_unpack(const hdx_buffer *store, uint64_t offset, unsigne
     const uint8_t *at = (const uint8_t *)store->at + offset + ROW_HEAD;
     hdx_cell      *row = hdx_arena_get(arena, (uint64_t)count * sizeof *row);
     for (unsigned i = 0; row != NULL && i < count; i++) {
-        row[i] = take_cell(&at);
+        row[i] = get_cell(&at);
         if ((row[i].kind == HDX_CELL_LIST || row[i].kind == HDX_CELL_OBJECT) && !fill_nested(&at, &row[i], arena))
             return NULL;
     }

@@ -1,8 +1,8 @@
 /*
- * table.c - an answer that is collected whole before the first row is asked for.
+ * table.c - an answer whose rows are all collected before the first one is read.
  *
- * In:  rows, one by one; what their cells point to lives in the table's arena.
- * Out: an hdx_rows whose rows stay where they are until close, so that sorting one moves no bytes.
+ * In:  rows, one by one; their cells point into the table's arena.
+ * Out: a stable hdx_rows (R2 in cursor.h), so that sorting does not copy rows.
  */
 #include "rows/cursor.h"
 
@@ -15,7 +15,7 @@ struct hdx_table {
     hdx_arena         arena;
     hdx_cell         *cells;           /* row after row */
     uint64_t          count, capacity; /* in rows */
-    uint64_t          at;              /* next row to give */
+    uint64_t          at;              /* index of the next row */
 };
 
 static uint64_t row_size(const hdx_table *t)
@@ -80,7 +80,7 @@ static uint64_t table_total(const hdx_rows *rows) { return ((const hdx_table *)r
 hdx_code hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err)
 {
     hdx_rows *rows = *out = NULL;
-    if (t->arena.refused) { /* a cell may say null for want of memory */
+    if (t->arena.refused) { /* a cell may be null because memory was refused */
         const uint64_t has = t->arena.size;
         hdx_table_free(t);
         return hdx_no_memory(err, "the rows of an answer", has);

@@ -1,4 +1,4 @@
-/* walk.c - a stack of levels; the first sixteen lie in the walk itself, so that ordinary answers allocate nothing. */
+/* walk.c - a stack of levels. The first sixteen are part of hdx_walk, so that ordinary answers allocate nothing. */
 #include "rows/walk.h"
 
 void hdx_walk_begin(hdx_walk *w, const hdx_cell *cells, uint64_t count)

@@ -1,7 +1,7 @@
 /*
- * where.c - rows that meet a condition: "COLUMN OPERATOR VALUE" (rows.h says what each operator and value means).
+ * where.c - rows that meet a condition "COLUMN OPERATOR VALUE" (rows.h defines the operators and values).
  *
- * In:  the condition as a person typed it; parsed once.
+ * In:  the condition as text, parsed once.
  * Out: the rows of the cursor below that meet it.
  */
 #include "rows/cursor.h"
@@ -18,18 +18,18 @@ struct hdx_condition {
     unsigned   column;
     relation   is;
     bool       is_null, is_number, is_bool;
-    hdx_cell   number; /* the value as a number, when it is one */
+    hdx_cell   number; /* the value if is_number */
     bool       boolean;
-    char      *text; /* the value as it was written, quotes taken off */
+    char      *text; /* the value as written, without quotes */
     size_t     len;
-    hdx_regex *pattern; /* of ~ */
+    hdx_regex *pattern; /* for ~ */
     uint64_t   left_out;
-    /* Of rows in runs (rows.h): what is kept of one, column by column, and what is known of lasting texts. */
-    uint64_t *kept, *kept_there;
-    hdx_text *kept_texts;
+    /* For runs (rows.h): the matching rows of a run, column by column, and the verdicts on its shared texts. */
+    uint64_t *matched, *matched_there;
+    hdx_text *matched_texts;
     uint8_t  *verdicts;
     uint32_t  verdict_count;
-    unsigned  kept_columns;
+    unsigned  matched_columns;
     hdx_mem  *mem;
 };
 typedef struct hdx_condition condition;
@@ -63,7 +63,7 @@ static bool parse_operator(const char **at, relation *out)
     return false;
 }
 
-/* K, M, G, T, P, with B or iB after: powers of 1024; % alone: nothing. False: something else stands there. */
+/* K, M, G, T and P, optionally followed by B or iB, are powers of 1024; % and B alone are 1. False: another suffix. */
 static bool parse_suffix(const char *s, uint64_t *factor)
 {
     static const char letters[] = "KkMmGgTtPp";
@@ -103,7 +103,7 @@ static bool parse_number(const char *s, hdx_cell *out)
             return true;
         }
     }
-    if (strspn(digits, "0123456789.") == 0) /* keeps "inf", "nan" and hexadecimal reals out */
+    if (strspn(digits, "0123456789.") == 0) /* refuses "inf", "nan" and hexadecimal reals, which strtod accepts */
         return false;
     double real = strtod(digits, &end);
     if (end == digits || !parse_suffix(end, &factor))
@@ -118,10 +118,10 @@ static void free_condition(condition *c)
         return;
     hdx_regex_close(c->pattern);
     free(c->text);
-    const uint64_t cells = (uint64_t)c->kept_columns * HDX_RUN_ROWS;
-    hdx_mem_put(c->mem, c->kept, cells * sizeof *c->kept);
-    hdx_mem_put(c->mem, c->kept_there, cells / 64 * sizeof *c->kept_there);
-    hdx_mem_put(c->mem, c->kept_texts, cells * sizeof *c->kept_texts);
+    const uint64_t cells = (uint64_t)c->matched_columns * HDX_RUN_ROWS;
+    hdx_mem_put(c->mem, c->matched, cells * sizeof *c->matched);
+    hdx_mem_put(c->mem, c->matched_there, cells / 64 * sizeof *c->matched_there);
+    hdx_mem_put(c->mem, c->matched_texts, cells * sizeof *c->matched_texts);
     hdx_mem_put(c->mem, c->verdicts, c->verdict_count);
     free(c);
 }
@@ -156,7 +156,7 @@ static hdx_code parse_value(condition *c, const char *at, const char *whole, con
     return HDX_OK;
 }
 
-/* The column's name, of *len bytes, and where the value begins; NULL: there is no column or no operator. */
+/* Finds the name of the column and its length. Returns the start of the value; NULL: no column or no operator. */
 static const char *parse_head(const char *text, const char **name, size_t *len, relation *is)
 {
     *name = skip_space(text);
@@ -165,7 +165,7 @@ static const char *parse_head(const char *text, const char **name, size_t *len, 
     return *len > 0 && parse_operator(&at, is) ? skip_space(at) : NULL;
 }
 
-/* A value that no cell of the column can be compared with would silently be no row. */
+/* Refuses a value that cannot be compared with the cells of the column: the answer would be empty without a reason. */
 static hdx_code check_type(const condition *c, const hdx_column *column, const char *whole, hdx_error *err)
 {
     static const struct {
@@ -261,7 +261,7 @@ static bool bound_of_number(relation is, uint64_t v, hdx_bound *out)
     out->least = is == GREATER_EQUAL || is == EQUAL ? v : 0;
     out->most = is == LESS_EQUAL || is == EQUAL ? v : UINT64_MAX;
     if ((is == LESS && v == 0) || (is == GREATER && v == UINT64_MAX)) {
-        out->least = 1; /* nothing is in between */
+        out->least = 1; /* an empty range */
         out->most = 0;
     } else if (is == LESS) {
         out->most = v - 1;
@@ -302,7 +302,7 @@ bool hdx_condition_bound(const hdx_column *columns, unsigned count, const char *
 
 /* ---- deciding ---- */
 
-static bool holds(relation is, int order)
+static bool relation_holds(relation is, int order)
 {
     switch (is) {
     case EQUAL: return order == 0;
@@ -314,7 +314,7 @@ static bool holds(relation is, int order)
     }
 }
 
-/* Numbers and booleans as a person would write them, for ~ and for comparing with a text. */
+/* Formats numbers and booleans as a person would write them, for ~ and for comparing with a text. */
 static hdx_text as_text(const hdx_cell *cell, char room[40])
 {
     int n;
@@ -334,7 +334,7 @@ hdx_code hdx_condition_holds(const hdx_condition *c, const hdx_cell *cell, bool 
 {
     char     room[40];
     unsigned rank = hdx_cell_rank(cell);
-    *keep = c->is == NOT_EQUAL; /* for all that has no order with the value */
+    *keep = c->is == NOT_EQUAL; /* of a cell that cannot be compared with the value only != relation_holds */
     if (c->is_null) {
         *keep = (cell->kind == HDX_CELL_NULL) == (c->is == EQUAL) && (c->is == EQUAL || c->is == NOT_EQUAL);
         return HDX_OK;
@@ -344,11 +344,11 @@ hdx_code hdx_condition_holds(const hdx_condition *c, const hdx_cell *cell, bool 
     if (c->is == MATCHES)
         return hdx_regex_match(c->pattern, as_text(cell, room), keep, err);
     if (rank == 1)
-        *keep = holds(c->is, hdx_cell_compare_texts(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
+        *keep = relation_holds(c->is, hdx_cell_compare_texts(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
     else if (c->is_number)
-        *keep = holds(c->is, hdx_cell_compare_numbers(cell, &c->number));
+        *keep = relation_holds(c->is, hdx_cell_compare_numbers(cell, &c->number));
     else if (c->is_bool && cell->kind == HDX_CELL_BOOL)
-        *keep = holds(c->is, (int)cell->as.boolean - (int)c->boolean);
+        *keep = relation_holds(c->is, (int)cell->as.boolean - (int)c->boolean);
     return HDX_OK;
 }
 
@@ -377,9 +377,9 @@ uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions)
 
 /* ---- in runs ---- */
 
-enum { UNKNOWN, NO, YES }; /* verdicts on texts that last */
+enum { UNKNOWN, NO, YES }; /* verdicts on shared texts */
 
-static hdx_cell cell_of(const hdx_vector *v, hdx_type type, uint32_t i)
+static hdx_cell vector_cell(const hdx_vector *v, hdx_type type, uint32_t i)
 {
     if ((v->numbers == NULL && v->each == NULL) || (v->there != NULL && !hdx_bits_test(v->there, i)))
         return hdx_cell_null();
@@ -398,12 +398,12 @@ static hdx_cell cell_of(const hdx_vector *v, hdx_type type, uint32_t i)
     }
 }
 
-/* Which rows of the run meet the condition; a text that lasts is asked once. */
-static hdx_code judge(condition *c, const hdx_vector *v, hdx_type type, uint32_t count, uint32_t *places,
-                      uint32_t *kept, hdx_error *err)
+/* Finds the rows of the run that meet the condition. Each shared text is matched once, not once per row. */
+static hdx_code match_run(condition *c, const hdx_vector *v, hdx_type type, uint32_t count, uint32_t *places,
+                          uint32_t *matched, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    *kept = 0;
+    *matched = 0;
     if (v->texts != NULL && c->verdicts == NULL) {
         if ((c->verdicts = hdx_mem_get(c->mem, v->text_count)) == NULL)
             return hdx_no_memory(err, "a condition", v->text_count);
@@ -411,7 +411,7 @@ static hdx_code judge(condition *c, const hdx_vector *v, hdx_type type, uint32_t
     }
     for (uint32_t i = 0; code == HDX_OK && i < count; i++) {
         bool           keep = false;
-        const hdx_cell cell = cell_of(v, type, i);
+        const hdx_cell cell = vector_cell(v, type, i);
         uint8_t       *known = v->texts != NULL && cell.kind == HDX_CELL_TEXT && v->numbers[i] < c->verdict_count
                                    ? &c->verdicts[v->numbers[i]]
                                    : NULL;
@@ -421,40 +421,40 @@ static hdx_code judge(condition *c, const hdx_vector *v, hdx_type type, uint32_t
             code = hdx_condition_holds(c, &cell, &keep, err);
         if (known != NULL)
             *known = keep ? YES : NO;
-        places[*kept] = i;
-        *kept += keep;
+        places[*matched] = i;
+        *matched += keep;
     }
     return code;
 }
 
-static hdx_code make_room(condition *c, hdx_mem *mem, unsigned columns, hdx_error *err)
+static hdx_code reserve_run(condition *c, hdx_mem *mem, unsigned columns, hdx_error *err)
 {
     const uint64_t cells = (uint64_t)columns * HDX_RUN_ROWS;
     c->mem = mem;
-    c->kept_columns = columns;
-    if (c->kept == NULL)
-        c->kept = hdx_mem_raw(mem, cells, sizeof *c->kept);
-    if (c->kept_there == NULL)
-        c->kept_there = hdx_mem_raw(mem, cells / 64, sizeof *c->kept_there);
-    if (c->kept_texts == NULL)
-        c->kept_texts = hdx_mem_raw(mem, cells, sizeof *c->kept_texts);
-    return c->kept != NULL && c->kept_there != NULL && c->kept_texts != NULL
+    c->matched_columns = columns;
+    if (c->matched == NULL)
+        c->matched = hdx_mem_raw(mem, cells, sizeof *c->matched);
+    if (c->matched_there == NULL)
+        c->matched_there = hdx_mem_raw(mem, cells / 64, sizeof *c->matched_there);
+    if (c->matched_texts == NULL)
+        c->matched_texts = hdx_mem_raw(mem, cells, sizeof *c->matched_texts);
+    return c->matched != NULL && c->matched_there != NULL && c->matched_texts != NULL
                ? HDX_OK
-               : hdx_no_memory(err, "a condition", cells * sizeof *c->kept);
+               : hdx_no_memory(err, "a condition", cells * sizeof *c->matched);
 }
 
-static void keep_column(condition *c, unsigned column, hdx_vector *v, const uint32_t *places, uint32_t kept)
+static void copy_column(condition *c, unsigned column, hdx_vector *v, const uint32_t *places, uint32_t matched)
 {
-    uint64_t *numbers = c->kept + (size_t)column * HDX_RUN_ROWS;
-    uint64_t *there = c->kept_there + (size_t)column * (HDX_RUN_ROWS / 64);
-    hdx_text *texts = c->kept_texts + (size_t)column * HDX_RUN_ROWS;
-    for (uint32_t i = 0; v->numbers != NULL && i < kept; i++)
+    uint64_t *numbers = c->matched + (size_t)column * HDX_RUN_ROWS;
+    uint64_t *there = c->matched_there + (size_t)column * (HDX_RUN_ROWS / 64);
+    hdx_text *texts = c->matched_texts + (size_t)column * HDX_RUN_ROWS;
+    for (uint32_t i = 0; v->numbers != NULL && i < matched; i++)
         numbers[i] = v->numbers[places[i]];
-    for (uint32_t i = 0; v->each != NULL && i < kept; i++)
+    for (uint32_t i = 0; v->each != NULL && i < matched; i++)
         texts[i] = v->each[places[i]];
     if (v->there != NULL) {
-        memset(there, 0, (size_t)hdx_bits_words(kept) * sizeof *there);
-        for (uint32_t i = 0; i < kept; i++)
+        memset(there, 0, (size_t)hdx_bits_words(matched) * sizeof *there);
+        for (uint32_t i = 0; i < matched; i++)
             if (hdx_bits_test(v->there, places[i]))
                 hdx_bits_put(there, i);
         v->there = there;
@@ -466,17 +466,17 @@ static void keep_column(condition *c, unsigned column, hdx_vector *v, const uint
 static hdx_code where_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
 {
     condition *c = rows->state;
-    uint32_t   places[HDX_RUN_ROWS], all = 0, kept = 0;
-    hdx_code   code = make_room(c, rows->mem, rows->column_count, err);
-    while (code == HDX_OK && kept == 0) {
+    uint32_t   places[HDX_RUN_ROWS], all = 0, matched = 0;
+    hdx_code   code = reserve_run(c, rows->mem, rows->column_count, err);
+    while (code == HDX_OK && matched == 0) {
         if ((code = hdx_rows_run(rows->below, most, out, &all, err)) != HDX_OK || all == 0)
             break;
-        code = judge(c, &out[c->column], rows->columns[c->column].type, all, places, &kept, err);
-        c->left_out += all - kept;
+        code = match_run(c, &out[c->column], rows->columns[c->column].type, all, places, &matched, err);
+        c->left_out += all - matched;
     }
-    for (unsigned i = 0; kept < all && i < rows->column_count; i++)
-        keep_column(c, i, &out[i], places, kept);
-    *count = code == HDX_OK ? kept : 0;
+    for (unsigned i = 0; matched < all && i < rows->column_count; i++)
+        copy_column(c, i, &out[i], places, matched);
+    *count = code == HDX_OK ? matched : 0;
     return code;
 }
 
