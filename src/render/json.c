@@ -1,16 +1,16 @@
 /*
- * json.c - cells as JSON text, and whole answers as one document or as a row a line.
+ * json.c - cells as JSON text, and whole answers as one document or as one object per line.
  *
- * Texts come out as valid UTF-8 whatever they hold: half of a surrogate pair is escaped (\udfff), any other byte that
- * is no UTF-8 becomes \ufffd. Control characters, C1 and the line separators included, are escaped, so that a document
- * may also be looked at on a terminal.
+ * Output is always valid UTF-8: an unpaired surrogate is escaped (\udfff), any other invalid byte becomes \ufffd.
+ * Control characters, including C1 and the line separators, are escaped, so that a document can be shown safely on a
+ * terminal.
  */
 #include "render/out.h"
 #include "rows/walk.h"
 
 #include <math.h>
 
-/* 0: goes out as it is; 'u': \u00xx; 'm': begins something longer than a byte; else the letter after the backslash. */
+/* 0: written unchanged; 'u': \u00xx; 'm': start of a multi-byte sequence; else the letter after the backslash. */
 static char escape_of(uint8_t c)
 {
     switch (c) {
@@ -32,8 +32,8 @@ static void put_escape(hdx_out *out, uint32_t point)
     hdx_out_bytes(out, text, sizeof text);
 }
 
-/* Characters that would move a terminal's cursor, begin a line or turn the direction of the text around. */
-static bool steers(uint32_t point)
+/* Characters that would move a terminal's cursor, start a line or change the direction of the text. */
+static bool is_unsafe(uint32_t point)
 {
     return (point >= 0x80 && point < 0xa0) || (point >= 0x2028 && point <= 0x202e) ||
            (point >= 0x2066 && point <= 0x2069);
@@ -53,7 +53,7 @@ void hdx_json_text(hdx_out *out, const char *at, size_t len)
         escape = escape_of(p[i]);
         uint32_t point = p[i];
         unsigned n = escape == 'm' ? hdx_utf8(p + i, len - i, &point) : 1;
-        if (n > 1 && !steers(point)) {
+        if (n > 1 && !is_unsafe(point)) {
             i += n;
             continue;
         }
@@ -88,7 +88,7 @@ static void put_scalar(hdx_out *out, const hdx_cell *c)
             hdx_out_real(out, c->as.real);
             break;
         }
-        hdx_out_byte(out, '"'); /* JSON has no such numbers */
+        hdx_out_byte(out, '"'); /* NaN and infinities: JSON has no such numbers */
         hdx_out_real(out, c->as.real);
         hdx_out_byte(out, '"');
         break;
@@ -149,8 +149,8 @@ static void put_row(hdx_out *out, const hdx_column *columns, unsigned count, con
 }
 
 /*
- * A member of the document itself: a list has an element a line, so that long answers can be read and compared by
- * lines.
+ * Writes a member of the document itself. The elements of a list are on lines of their own, so that long answers can
+ * be read and compared line by line.
  */
 static void put_top_member(hdx_out *out, const char *key, const hdx_cell *value)
 {

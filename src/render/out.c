@@ -1,6 +1,6 @@
 /*
- * out.c - bytes and numbers into a buffer that empties itself. Numbers are written by hand: a csv of 45 million rows
- * has 300 million.
+ * out.c - writes bytes and numbers to a buffer that flushes itself when full. Numbers are formatted without printf for
+ * speed: a csv of 45 million rows has 300 million of them.
  */
 #include "render/out.h"
 
@@ -81,7 +81,7 @@ void hdx_out_real(hdx_out *out, double v)
             break;
     }
     for (int i = 0; i < n; i++)
-        if (text[i] == ',') /* a host may have set a locale */
+        if (text[i] == ',') /* the locale of the process may use a decimal comma */
             text[i] = '.';
     hdx_out_bytes(out, text, (size_t)n);
 }
@@ -112,7 +112,7 @@ unsigned hdx_utf8_half(const uint8_t *p, size_t len, uint32_t *point)
     return 3;
 }
 
-/* Bytes below 0x80 at the beginning, eight at a time. */
+/* Counts the bytes below 0x80 at the start, eight at a time. */
 static size_t ascii_start(const char *at, size_t len)
 {
     size_t i = 0;

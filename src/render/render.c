@@ -1,9 +1,8 @@
 /*
- * render.c - one door for all formats.
+ * render.c - dispatches to the output formats.
  *
- * The first row is made before a byte is written: an answer that fails at once fails with empty output, and only one
- * that breaks in its middle leaves half a document behind (the caller then has the error, and a file of its own to
- * throw away).
+ * The first row is computed before a byte is written: an answer that fails at once leaves the output empty. An answer
+ * that fails later leaves an incomplete document; the caller gets the error and discards the output.
  */
 #include "render/out.h"
 
@@ -23,7 +22,7 @@ hdx_code hdx_render(hdx_rows *rows, const hdx_render_options *options, const hdx
     case HDX_FORMAT_TSV: code = hdx_render_separated(rows, first, true, options->raw, &out, err); break;
     default: code = hdx_render_table(rows, first, options, &out, err);
     }
-    hdx_out_flush(&out); /* also on an error: rows before it are true */
+    hdx_out_flush(&out); /* also after an error: the rows before it are valid */
     hdx_mem_put(NULL, out.at, out.room);
     if (code == HDX_OK && out.failed)
         code = hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "the output could not be written");

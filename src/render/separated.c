@@ -1,16 +1,17 @@
 /*
  * separated.c - csv (RFC 4180, lines end in \n) and tsv (\t, \n, \r and \\ escaped).
  *
- * No other control character comes out, so that a text of a dump tells nothing to the terminal that shows it. tsv has
- * \xHH for them (U+0000..001F, 007F, 0080..009F). csv knows no escape: there U+0000..001F and 007F are their pictures
- * (U+2400..241F, 2421), U+0080..009F is U+FFFD, and tabs and the ends of lines stay (in quotes).
+ * Control characters are replaced, so that a text from a dump cannot control the terminal that shows it. tsv writes
+ * them as \xHH (U+0000..001F, 007F, 0080..009F). csv has no escapes: U+0000..001F and 007F become their pictures
+ * (U+2400..241F, 2421), U+0080..009F becomes U+FFFD, and tabs and line ends are kept in quotes.
  *
- * A text that a spreadsheet would take for a formula has a ' before it: its first character is = + - or @, or their
- * full-width forms, after blanks, control characters and characters without a width. With `raw` texts are as they are:
- * csv has control characters themselves, and nothing before a formula. tsv escapes them still, or a reader would be
- * lost. Null is empty. In csv an empty text is "", so that the two can be told apart, and so is a null that would make
- * a whole line empty, because readers skip such lines. Texts are made valid UTF-8: half of a surrogate pair becomes
- * U+FFFD, and so does any other byte that is none. Nested cells are JSON text.
+ * A text that a spreadsheet would evaluate as a formula gets a ' before it: its first character, after blanks, control
+ * characters and characters without a width, is = + - or @ or a full-width form of these. With `raw`, csv writes texts
+ * unchanged; tsv still escapes control characters, because a tab or line end would break its rows.
+ *
+ * Null is empty. In csv an empty text is "", to distinguish it from null; a null that would make a whole line empty is
+ * also "", because readers skip empty lines. Texts are written as valid UTF-8: an unpaired surrogate, and any other
+ * invalid byte, becomes U+FFFD. Nested cells are JSON text.
  */
 #include "render/out.h"
 
@@ -44,7 +45,7 @@ static void put_csv_control(hdx_out *out, uint32_t c)
     }
 }
 
-/* The part of a text from its first byte on that is not plain. */
+/* Writes a text from its first byte that is not plain to its end. */
 static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv, bool raw)
 {
     for (size_t i = 0; i < len;) {
@@ -67,7 +68,7 @@ static void put_rest(hdx_out *out, const uint8_t *p, size_t len, bool tsv, bool 
     }
 }
 
-/* Bytes of a word that equal `c`: a high bit in each such byte, and perhaps in bytes above one. */
+/* Sets the high bit of each byte of the word that equals `c`; bytes above such a byte may be set too. */
 static uint64_t equal_bytes(uint64_t word, uint8_t c)
 {
     uint64_t v = word ^ (c * 0x0101010101010101ull);
@@ -75,8 +76,7 @@ static uint64_t equal_bytes(uint64_t word, uint8_t c)
 }
 
 /*
- * How many plain bytes there are before the first other one; eight at a time, because nearly every text is plain to its
- * end.
+ * Counts the plain bytes at the start, eight at a time, because nearly every text is plain to its end.
  */
 static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
 {
@@ -93,7 +93,7 @@ static size_t plain_start(const uint8_t *p, size_t len, bool tsv)
     return i;
 }
 
-/* Spreadsheets trim a cell before they look whether it is a formula. */
+/* Characters that spreadsheets may ignore at the start of a cell before they recognize a formula. */
 static bool is_skipped(uint32_t point)
 {
     return point <= 0x20 || (point >= 0x7f && point <= 0xa0) || (point >= 0x2000 && point <= 0x200f) ||
@@ -115,7 +115,7 @@ static bool is_formula(const uint8_t *p, size_t len)
     return false;
 }
 
-/* Nearly every text begins otherwise. */
+/* A quick test of the first byte, which excludes nearly every text. */
 static bool may_begin_formula(uint8_t c) { return c <= '-' || c == '=' || c == '@' || c >= 0x7f; }
 
 static void put_text(hdx_out *out, const char *at, size_t len, bool tsv, bool raw)

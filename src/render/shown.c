@@ -1,8 +1,8 @@
 /*
- * shown.c - cells as people read them, for tables and pages.
+ * shown.c - cells formatted for people, for tables and pages.
  *
- * Characters that could drive a terminal or turn a text around are shown as \xNN, so no name in a dump can do more than
- * be read. Where a terminal shows ASCII alone, other characters are shown as \uNNNN.
+ * Characters that could control a terminal or change the direction of a text are shown as \xNN, so that a name in a
+ * dump cannot manipulate the terminal. With ASCII output, all characters outside of ASCII are shown as \uNNNN.
  */
 #include "render/render.h"
 #include "render/out.h"
@@ -10,14 +10,16 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST      4096u /* bytes of a text that people are shown */
-#define CUT_LEAST 4u    /* columns of a name that is cut, dots included */
+#define MOST      4096u /* bytes that are shown of a text */
+#define CUT_LEAST 4u    /* least columns of a name that is cut, including the dots */
 
-#define FULL (256u << 20) /* where they want all of it: escaped and measured it must be far below 4 GiB */
+#define FULL (256u << 20) /* limit with full_text: escaped, a text must remain far below 4 GiB */
 
-/* Characters that act on a terminal, turn the text around, or cannot be seen: two names that differ would look alike.
+/*
+ * Characters that control a terminal, change the direction of a text or are invisible (two different names would look
+ * the same).
  */
-static bool steers(uint32_t point)
+static bool is_unsafe(uint32_t point)
 {
     static const struct {
         uint32_t first, last;
@@ -32,7 +34,7 @@ static bool steers(uint32_t point)
     return false;
 }
 
-/* Columns of a terminal: Unicode's East Asian Width (W and F are two), and marks that stand on the letter before. */
+/* Width in terminal columns: 2 for Unicode's East Asian Width W and F, 0 for combining marks. */
 static unsigned columns_of(uint32_t point)
 {
     static const struct {
@@ -82,7 +84,7 @@ uint32_t hdx_render_full_text(hdx_buffer *to, const char *at, size_t len, bool a
     for (size_t i = 0; i < len;) {
         uint32_t       point = 0;
         const unsigned n = hdx_utf8(p + i, len - i, &point);
-        if (n == 0 || steers(point)) {
+        if (n == 0 || is_unsafe(point)) {
             width += put_escaped(to, p + i, n == 0 ? 1 : n);
         } else if (ascii && point > 0x7e) {
             const uint64_t before = to->len;
@@ -181,7 +183,7 @@ static void put_real(hdx_buffer *to, double value, hdx_unit unit, bool human)
     hdx_buffer_format(to, "%.6g", value);
 }
 
-/* A difference has a sign and a size. */
+/* Sign and magnitude are separate arguments, because a difference may be negative. */
 static void put_whole(hdx_buffer *to, uint64_t value, bool negative, hdx_unit unit, bool human)
 {
     char text[32];
@@ -225,8 +227,7 @@ uint32_t hdx_render_cell(hdx_buffer *to, const hdx_cell *c, hdx_unit unit, const
 
 /* ---- class names and labels ---- */
 
-/* Where the name without its packages begins: after the last dot before the first $ (Outer$$Lambda.0x7f is one name).
- */
+/* Returns the start of the simple name: after the last dot before the first $ (Outer$$Lambda.0x7f is one name). */
 static size_t simple_name(const char *name, size_t len)
 {
     const char *dollar = memchr(name, '$', len);
@@ -264,7 +265,7 @@ static bool is_text_class(hdx_text class)
     return false;
 }
 
-/* 42, -1.5, DAYS, true: what stands for itself. Anything else is a text. */
+/* 42, -1.5, DAYS and true are shown without quotes; any other label is a quoted text. */
 static bool is_word(hdx_text label)
 {
     bool number = label.len > 0, constant = label.len > 0;
@@ -277,8 +278,8 @@ static bool is_word(hdx_text label)
     return number || constant || hdx_text_is(label, "true") || hdx_text_is(label, "false");
 }
 
-/* Beside a label, String and Thread are names enough, as in Java itself: bytes of "java.lang.". */
-static uint32_t package_known(hdx_text name)
+/* Bytes to skip: before a label "java.lang." is omitted, as in Java source. 0: the class is in another package. */
+static uint32_t java_lang_len(hdx_text name)
 {
     static const char package[] = "java.lang.";
     const uint32_t    len = sizeof package - 1;
@@ -292,9 +293,10 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
 {
     const uint64_t    start = to->len;
     hdx_render_object o = { 0 };
-    const bool        named = class_name->kind == HDX_CELL_TEXT, says = label != NULL && label->kind == HDX_CELL_TEXT;
-    const hdx_text    none = { "", 0 }, name = named ? class_name->as.text : none, text = says ? label->as.text : none;
-    if (hdx_text_is(name, "java.lang.Class") && text.len > 0) { /* "class com.acme.Cache", and "int" */
+    const bool     named = class_name->kind == HDX_CELL_TEXT, has_label = label != NULL && label->kind == HDX_CELL_TEXT;
+    const hdx_text none = { "", 0 }, name = named ? class_name->as.text : none,
+                   text = has_label ? label->as.text : none;
+    if (hdx_text_is(name, "java.lang.Class") && text.len > 0) { /* the label is "class com.acme.Cache" or "int" */
         const uint32_t skip = text.len > 6 && memcmp(text.at, "class ", 6) == 0 ? 6 : 0;
         hdx_buffer_text(to, "class ");
         o.name_at = 6;
@@ -302,7 +304,7 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
         o.name_len = (uint32_t)(to->len - start - 6);
         return o;
     }
-    const uint32_t known = says ? package_known(name) : 0;
+    const uint32_t known = has_label ? java_lang_len(name) : 0;
     o.width = named ? hdx_render_text(to, name.at + known, name.len - known, options->ascii) : 0;
     o.name_len = (uint32_t)(to->len - start);
     if (!named) {
@@ -313,11 +315,11 @@ hdx_render_object hdx_render_object_text(hdx_buffer *to, const hdx_cell *class_n
         hdx_buffer_text(to, " (text is absent)");
         o.width += 17;
     }
-    if (!says)
+    if (!has_label)
         return o;
     const char *quote = is_text_class(name) || !is_word(text) ? "\"" : "";
     if (text.len > 6 && memcmp(text.at, "(size ", 6) == 0 && !is_text_class(name))
-        quote = ""; /* of a collection */
+        quote = ""; /* the size of a collection */
     hdx_buffer_format(to, " %s", quote);
     o.width += 1 + 2 * (uint32_t)strlen(quote) + shown_text(to, text, options);
     hdx_buffer_text(to, quote);
@@ -351,7 +353,7 @@ uint32_t hdx_render_reference(hdx_buffer *to, const hdx_cell *name, const hdx_re
     return (plain ? 1 : 2) + hdx_render_text(to, name->as.text.at, name->as.text.len, options->ascii);
 }
 
-#define LABEL_LEAST 12u /* columns of a label that is cut */
+#define LABEL_LEAST 12u /* least columns of a label that is cut */
 
 uint32_t hdx_render_object_least(const char *at, size_t len, hdx_render_object o)
 {
@@ -365,17 +367,17 @@ uint32_t hdx_render_object_least(const char *at, size_t len, hdx_render_object o
     return least + (label < LABEL_LEAST ? label : LABEL_LEAST);
 }
 
-/* All of it, or as much as there is room for and at least LABEL_LEAST columns. */
+/* Writes the label, cut to `room` columns but at least to LABEL_LEAST. */
 static uint32_t put_label(hdx_buffer *to, const char *label, size_t len, uint32_t room, bool ascii)
 {
     const uint32_t whole = hdx_render_columns(label, len), dots = ascii ? 3 : 1;
-    const uint32_t kept = room < LABEL_LEAST ? LABEL_LEAST : room;
-    if (whole <= kept) {
+    const uint32_t allowed = room < LABEL_LEAST ? LABEL_LEAST : room;
+    if (whole <= allowed) {
         hdx_buffer_put(to, label, len);
         return whole;
     }
     const bool   quoted = label[len - 1] == '"';
-    const size_t n = hdx_render_bytes(label, len, kept - dots - quoted, false);
+    const size_t n = hdx_render_bytes(label, len, allowed - dots - quoted, false);
     hdx_buffer_put(to, label, n);
     hdx_buffer_text(to, ascii ? "..." : "…");
     hdx_buffer_text(to, quoted ? "\"" : "");
@@ -401,21 +403,21 @@ uint32_t hdx_render_object_cut(hdx_buffer *to, const char *at, size_t len, hdx_r
         return hdx_render_object_in(to, at, len, o, columns, ascii);
     const char    *label = at + o.name_at + o.name_len;
     const size_t   label_len = len - o.name_at - o.name_len;
-    const uint32_t whole = hdx_render_columns(label, label_len), kept = whole < LABEL_LEAST ? whole : LABEL_LEAST;
+    const uint32_t whole = hdx_render_columns(label, label_len), allowed = whole < LABEL_LEAST ? whole : LABEL_LEAST;
     hdx_buffer     name = hdx_buffer_of(to->mem);
-    uint32_t       blanks = 0; /* of a tree; they take at most half of what the name has */
+    uint32_t       blanks = 0; /* indentation of a tree; limited to half of the columns that the name has */
     while (blanks < o.name_at && at[blanks] == ' ')
         blanks++;
-    const uint32_t before = hdx_render_columns(at + blanks, o.name_at - blanks) + kept;
+    const uint32_t before = hdx_render_columns(at + blanks, o.name_at - blanks) + allowed;
     const uint32_t room = columns > before + CUT_LEAST ? columns - before : CUT_LEAST;
     const uint32_t indent = blanks < room / 2 ? blanks : room / 2;
     hdx_buffer_format(to, "%*s", (int)indent, "");
     hdx_buffer_put(to, at + blanks, o.name_at - blanks);
     (void)hdx_render_class(&name, at + o.name_at, o.name_len, 0);
-    uint32_t width = before - kept + indent;
+    uint32_t width = before - allowed + indent;
     if (name.len > 0)
         width += hdx_render_cut(to, name.at, name.len, room - indent, ascii);
     to->failed = to->failed || name.failed;
     hdx_buffer_free(&name);
-    return width + put_label(to, label, label_len, kept, ascii);
+    return width + put_label(to, label, label_len, allowed, ascii);
 }

@@ -1,19 +1,19 @@
 /*
- * table.c - rows as columns for people, drawn from what columns declare.
+ * table.c - rows as a table for people; the layout follows from the flags of the columns.
  *
  *     objects   shallow      %  class
  *       4,669    2.0 MB  74.9%  byte[]
  *       1,204   28.2 KB   1.0%  j.u.concurrent.ConcurrentHashMap$Node
  *      23,875    2.7 MB         total, 262 classes (2 shown)
  *
- * Numbers stand before texts, and the address last. Class and label of an object are one column. A column without a
- * value in any row is left out. How many others a row stands for stands behind it. Columns that the caller chose
- * (hdx_rows_select) are shown as they were chosen.
+ * Numbers come before texts; the address is last. Class and label of an object are one column. A column without a value
+ * in any row is omitted. If a row represents similar objects, their number is at the end of its line. Columns that the
+ * caller selected (hdx_rows_select) are shown in the order of the selection.
  *
- * The first 1000 rows are kept as text and decide the widths; later rows are written as they come and keep to those.
- * Where the terminal is narrower than the table, columns are omitted (those first that are declared spare, the percent
- * last), packages of class names are shortened and texts cut. Numbers and addresses are never cut, and no line ends
- * inside of one as long as 16 columns remain for each text; simple class names are cut only for that.
+ * The first 1000 rows are buffered as text and determine the widths; later rows are written as they are read, in these
+ * widths. If the table is wider than the terminal, columns are omitted (first those with HDX_COLUMN_SPARE, last the
+ * percent), packages of class names are shortened and texts are cut. Numbers and addresses are never cut. The terminal
+ * does not have to wrap a line as long as 16 columns remain for each text; only for that simple class names are cut.
  */
 #include "render/out.h"
 #include "rows/rows.h"
@@ -22,17 +22,17 @@
 #include <stdlib.h>
 
 #define SAMPLE        1000u
-#define LONGEST       160u /* columns of a text, also where no terminal cuts; csv and json have all of it */
-#define LEAST         16u  /* a text column is not cut below this */
-#define LEAST_LABELED 20u  /* nor one of objects with labels below this */
-#define EASY          32u  /* below this, a column of objects is worth more than another column of numbers */
-#define MANY          100u /* columns of a terminal that has room for sentences */
+#define LONGEST       160u /* greatest width of a text, also without a terminal; csv and json have the whole text */
+#define LEAST         16u  /* a text column is not cut below this width */
+#define LEAST_LABELED 20u  /* a column of objects with labels is not cut below this width */
+#define OBJECT_ENOUGH 32u  /* columns of numbers are omitted until a column of objects has this width */
+#define WIDE          100u /* terminals of at least this width have room for sentences */
 #define GAP           2u
-#define DEEPEST       40u  /* lines of a tree below this stand below each other */
-#define BIG           10.0 /* percent from which a row stands out */
+#define DEEPEST       40u  /* lines of a tree below this depth are not indented further */
+#define BIG           10.0 /* rows of at least this percent are highlighted */
 #define NONE          UINT_MAX
 
-typedef struct shown { /* a cell as it will be seen */
+typedef struct shown { /* the text of a cell */
     const char       *at;
     uint32_t          len;
     bool              whole; /* a number or an address: never cut */
@@ -41,11 +41,11 @@ typedef struct shown { /* a cell as it will be seen */
 
 typedef struct drawn { /* a column of the table */
     unsigned    from;
-    unsigned    label, depth, reference, times; /* columns of the rows that it shows besides; NONE: there is none */
-    unsigned    others; /* their size, behind their number in `from`; NONE: it is no such column */
+    unsigned    label, depth, reference, times; /* other columns of the rows that it shows too; NONE: none */
+    unsigned    others; /* size of similar objects, whose number is `from`; NONE: another column */
     const char *title;
     bool        number, object; /* right-aligned; a class name or an object */
-    bool        said;           /* a row has a value */
+    bool        has_value;      /* at least one row has a value */
     bool        hidden;
     uint32_t    width, least;
 } drawn;
@@ -54,12 +54,12 @@ typedef struct layout {
     const hdx_render_options *options;
     const hdx_column         *columns; /* of the rows */
     drawn                    *at;
-    unsigned                  count, percent, share; /* columns of the table, NONE: there is none */
-    unsigned                  similar;               /* column of the rows with the number of others; NONE */
-    unsigned                  similar_share;         /* and the one with their percent */
-    unsigned                  first, last;           /* that are not hidden */
-    double                    sum;                   /* of the share, of rows that were written */
-    uint64_t                  others;                /* objects that these stand for besides */
+    unsigned                  count, percent, share; /* columns of the table; NONE: none */
+    unsigned                  similar;               /* column of the rows: number of similar objects; NONE: none */
+    unsigned                  similar_share;         /* column of the rows: percent of similar objects */
+    unsigned                  first, last;           /* columns that are not hidden */
+    double                    sum;                   /* sum of the share over the written rows */
+    uint64_t                  others;                /* number of similar objects that the written rows represent */
     hdx_out                  *out;
     hdx_buffer                fitted;
 } layout;
@@ -68,7 +68,7 @@ typedef struct layout {
 
 static bool chosen(const hdx_column *c) { return (c->flags & HDX_COLUMN_CHOSEN) != 0; }
 
-static unsigned find(const hdx_column *columns, unsigned count, unsigned flag)
+static unsigned find_flag(const hdx_column *columns, unsigned count, unsigned flag)
 {
     for (unsigned i = 0; i < count; i++)
         if ((columns[i].flags & flag) != 0 && !chosen(&columns[i]))
@@ -84,13 +84,13 @@ static unsigned find_unit(const hdx_column *columns, unsigned count, unsigned fl
     return NONE;
 }
 
-/* In the column of the object, where there is one. */
+/* Shown as part of the object column, if there is one. */
 static bool shown_with_object(const hdx_column *c)
 {
     return !chosen(c) && (c->flags & (HDX_COLUMN_LABEL | HDX_COLUMN_DEPTH | HDX_COLUMN_REFERENCE | HDX_COLUMN_TIMES));
 }
 
-/* Numbers, texts, the object, other addresses, its address, others like it. */
+/* Order of columns: numbers, texts, the object, other addresses, the object's address, similar objects. */
 enum { NUMBERS, TEXTS, OBJECT, ADDRESSES, ADDRESS, OTHERS, RANKS };
 
 static unsigned rank(const hdx_column *c, bool is_object)
@@ -106,8 +106,8 @@ static unsigned rank(const hdx_column *c, bool is_object)
 
 static void choose_columns(layout *l, unsigned all)
 {
-    const unsigned class_name = find(l->columns, all, HDX_COLUMN_CLASS_NAME),
-                   label = find(l->columns, all, HDX_COLUMN_LABEL);
+    const unsigned class_name = find_flag(l->columns, all, HDX_COLUMN_CLASS_NAME),
+                   label = find_flag(l->columns, all, HDX_COLUMN_LABEL);
     l->percent = l->share = NONE;
     l->similar = find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_COUNT);
     l->similar_share = find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_PERCENT);
@@ -126,9 +126,9 @@ static void choose_columns(layout *l, unsigned all)
             l->at[l->count++] =
                 (drawn){ .from = i,
                          .label = pair ? label : NONE,
-                         .depth = pair ? find(l->columns, all, HDX_COLUMN_DEPTH) : NONE,
-                         .reference = pair ? find(l->columns, all, HDX_COLUMN_REFERENCE) : NONE,
-                         .times = pair ? find(l->columns, all, HDX_COLUMN_TIMES) : NONE,
+                         .depth = pair ? find_flag(l->columns, all, HDX_COLUMN_DEPTH) : NONE,
+                         .reference = pair ? find_flag(l->columns, all, HDX_COLUMN_REFERENCE) : NONE,
+                         .times = pair ? find_flag(l->columns, all, HDX_COLUMN_TIMES) : NONE,
                          .others =
                              wanted == OTHERS ? find_unit(l->columns, all, HDX_COLUMN_SIMILAR, HDX_UNIT_BYTES) : NONE,
                          .title = wanted == OTHERS        ? ""
@@ -137,7 +137,7 @@ static void choose_columns(layout *l, unsigned all)
                                                           : c->name,
                          .number = c->unit != HDX_UNIT_NONE && wanted != OTHERS,
                          .object = (c->flags & HDX_COLUMN_CLASS_NAME) != 0,
-                         .said = (c->flags & HDX_COLUMN_NULLABLE) == 0 || chosen(c) };
+                         .has_value = (c->flags & HDX_COLUMN_NULLABLE) == 0 || chosen(c) };
         }
 }
 
@@ -149,7 +149,7 @@ static void put_spaces(hdx_out *out, uint32_t n)
         hdx_out_byte(out, ' ');
 }
 
-/* As narrow as it can be told; returns its columns. */
+/* Writes the text of a cell, cut to the width of its column if it is too long. Returns the width. */
 static uint32_t put_text(layout *l, const drawn *d, shown s)
 {
     const bool bounded = l->options->width != 0 || d->width == LONGEST;
@@ -166,7 +166,7 @@ static uint32_t put_text(layout *l, const drawn *d, shown s)
     return width;
 }
 
-/* `last`: behind it the line has nothing. */
+/* `last`: the last column with text in this line, which needs no padding. */
 static void put_aligned(layout *l, unsigned column, unsigned last, shown s, const char *color)
 {
     const drawn *d = &l->at[column];
@@ -199,7 +199,7 @@ static void put_header(layout *l)
 
 static double percent_of(const hdx_cell *c) { return c->kind == HDX_CELL_REAL ? c->as.real : 0; }
 
-/* `percents`: the row's share, and the percent that decides whether it stands out. */
+/* `percents`: the percent that decides whether the row is highlighted, and its share for the sum. */
 static void put_line(layout *l, const shown *cells, const double percents[2])
 {
     const bool big = l->percent != NONE && percents[0] >= BIG;
@@ -222,20 +222,20 @@ static void put_line(layout *l, const shown *cells, const double percents[2])
 
 /* ---- widths ---- */
 
-/* Which column goes next decides how much the others need to keep it. */
+/* The column to omit next: a spare one or another. The others then need a different least width to keep it. */
 typedef enum worth { SPARE_ONE, ANOTHER } worth;
 
 /*
- * Texts that are not long are worth more than a column that is declared spare. Any other column of numbers is worth
- * more than an object of over EASY columns, even if its class name has to be cut.
+ * A spare column is omitted before a text is cut below OBJECT_ENOUGH columns. Any other column of numbers is kept as
+ * long as an object column has OBJECT_ENOUGH columns, even if class names have to be cut.
  */
 static uint32_t narrow_width(const layout *l, const drawn *d, worth than)
 {
-    const uint32_t easy = d->width < EASY ? d->width : EASY;
+    const uint32_t enough = d->width < OBJECT_ENOUGH ? d->width : OBJECT_ENOUGH;
     const bool     text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS && d->others == NONE;
     if (than == ANOTHER)
-        return d->object ? easy : d->least;
-    return text && d->least < easy ? easy : d->least;
+        return d->object ? enough : d->least;
+    return text && d->least < enough ? enough : d->least;
 }
 
 static uint64_t whole_width(const layout *l)
@@ -257,10 +257,10 @@ static uint64_t least_width(const layout *l, worth than)
 }
 
 /*
- * What a narrow table misses least: what is declared spare, the last first; counts; others like it; sizes but one; the
- * percent.
+ * Returns the column that a narrow table omits next: spare columns from the last to the first, then counts, similar
+ * objects, sizes except one, and the percent.
  */
-static unsigned least_telling(const layout *l, worth *is)
+static unsigned next_to_omit(const layout *l, worth *is)
 {
     unsigned numbers = 0, spare = NONE, others = NONE, count = NONE, size = NONE, percent = NONE;
     for (unsigned i = l->count; i-- > 0;) {
@@ -286,7 +286,7 @@ static unsigned least_telling(const layout *l, worth *is)
     return spare != NONE ? spare : number != NONE ? number : others != NONE || numbers == 0 ? others : percent;
 }
 
-/* Takes columns from the widest until the table fits; `least` limits how far. */
+/* Narrows the widest column until the table fits, but no column below its `least`. */
 static void narrow(layout *l, uint32_t (*least)(const drawn *d))
 {
     for (uint64_t total = whole_width(l); total > l->options->width; total--) {
@@ -303,43 +303,46 @@ static void narrow(layout *l, uint32_t (*least)(const drawn *d))
 
 static uint32_t least_of(const drawn *d) { return d->least; }
 
-/* Where class names may be cut; a label takes some columns as well. */
+/* The least width if class names may be cut; a label needs some columns as well. */
 static uint32_t least_cut(const drawn *d)
 {
     const uint32_t least = d->label == NONE ? LEAST : LEAST_LABELED;
     return d->object && d->least > least ? least : d->least;
 }
 
-/* Names of columns for which there is no room go into `left`. */
-static void fit(layout *l, hdx_buffer *left)
+/* Fits the columns to the terminal and appends the names of omitted columns to `omitted`. */
+static void fit(layout *l, hdx_buffer *omitted)
 {
     uint64_t cut = 0;
     if (l->options->width == 0)
         return;
     worth is;
-    for (unsigned i; (i = least_telling(l, &is)) != NONE && least_width(l, is) > l->options->width;) {
-        hdx_buffer_format(left, "%s%s", left->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
+    for (unsigned i; (i = next_to_omit(l, &is)) != NONE && least_width(l, is) > l->options->width;) {
+        hdx_buffer_format(omitted, "%s%s", omitted->len > 0 ? ", " : "", l->columns[l->at[i].from].name);
         l->at[i].hidden = true;
     }
     narrow(l, least_of);
     for (unsigned i = 0; i < l->count; i++)
         if (!l->at[i].hidden)
             cut += least_cut(&l->at[i]) + (cut > 0 ? GAP : 0);
-    if (cut <= l->options->width) /* otherwise the terminal wraps, and names may as well be whole */
+    if (cut <= l->options->width) /* otherwise the terminal wraps anyway and names remain whole */
         narrow(l, least_cut);
 }
 
 /* ---- rows as text ---- */
 
-static const hdx_cell *besides(const hdx_cell *row, unsigned column) { return column == NONE ? NULL : &row[column]; }
+static const hdx_cell *optional_cell(const hdx_cell *row, unsigned column)
+{
+    return column == NONE ? NULL : &row[column];
+}
 
-/* "  └ " for each line of a tree below the first, the object, " .next" and " (17 objects)". */
+/* Writes "  └ " before lines of a tree below the root, then the object, " .next" and " (17 objects)". */
 static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_cell *row, hdx_buffer *text)
 {
-    const hdx_cell *depth = besides(row, d->depth), *times = besides(row, d->times);
+    const hdx_cell *depth = optional_cell(row, d->depth), *times = optional_cell(row, d->times);
     const uint64_t  start = text->len;
     uint32_t        width = 0;
-    if (d->label == NONE && row[d->from].kind == HDX_CELL_NULL) /* there is no object whose class could be unknown */
+    if (d->label == NONE && row[d->from].kind == HDX_CELL_NULL) /* no object in this row: no class name, not "?" */
         return (hdx_render_object){ 0, 0, hdx_render_cell(text, &row[d->from], HDX_UNIT_NONE, l->options) };
     if (depth != NULL && depth->kind == HDX_CELL_UINT && depth->as.natural > 0) {
         width = depth->as.natural < DEEPEST ? (uint32_t)depth->as.natural : DEEPEST;
@@ -348,10 +351,11 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
     }
     const uint32_t    before = (uint32_t)(text->len - start);
     const bool        phrase = d->label != NONE && (l->columns[d->label].flags & HDX_COLUMN_PHRASE) != 0;
-    hdx_render_object o = phrase ? hdx_render_phrase_text(text, &row[d->from], &row[d->label], l->options)
-                                 : hdx_render_object_text(text, &row[d->from], besides(row, d->label), l->options);
+    hdx_render_object o = phrase
+                              ? hdx_render_phrase_text(text, &row[d->from], &row[d->label], l->options)
+                              : hdx_render_object_text(text, &row[d->from], optional_cell(row, d->label), l->options);
     o.name_at += before;
-    o.width += width + hdx_render_reference(text, besides(row, d->reference), l->options);
+    o.width += width + hdx_render_reference(text, optional_cell(row, d->reference), l->options);
     if (times != NULL && times->kind == HDX_CELL_UINT && times->as.natural > 1) {
         const hdx_render_options counts = { .human_sizes = true };
         const uint64_t           end = text->len;
@@ -363,17 +367,17 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
     return o;
 }
 
-/* "(and 8 much like it: 22.9 MB)", in few columns "(+ 8: 22.9 MB)"; its columns. */
+/* Writes "(and 8 much like it: 22.9 MB)", on a narrow terminal "(+ 8: 22.9 MB)". Returns the width. */
 static uint32_t put_others(const layout *l, const drawn *d, const hdx_cell *row, hdx_buffer *text)
 {
     const hdx_render_options counts = { .human_sizes = true };
     const uint64_t           start = text->len;
     if (row[d->from].kind != HDX_CELL_UINT)
         return 0;
-    const bool few = l->options->width != 0 && l->options->width < MANY;
-    hdx_buffer_text(text, few ? "(+ " : "(and ");
+    const bool narrow_terminal = l->options->width != 0 && l->options->width < WIDE;
+    hdx_buffer_text(text, narrow_terminal ? "(+ " : "(and ");
     (void)hdx_render_cell(text, &row[d->from], HDX_UNIT_COUNT, &counts);
-    hdx_buffer_text(text, few ? ": " : " much like it: ");
+    hdx_buffer_text(text, narrow_terminal ? ": " : " much like it: ");
     (void)hdx_render_cell(text, &row[d->others], HDX_UNIT_BYTES, l->options);
     hdx_buffer_text(text, ")");
     return (uint32_t)(text->len - start);
@@ -385,7 +389,7 @@ static bool is_whole(const hdx_cell *c)
            c->kind == HDX_CELL_REAL;
 }
 
-/* Texts of one row, one after the other in `text`; cells get their places when the text no longer moves. */
+/* Appends the texts of a row to `text`. place_row sets the pointers of the cells later, when `text` no longer moves. */
 static void show_row(layout *l, const hdx_cell *row, hdx_buffer *text, shown *cells, double percents[2])
 {
     for (unsigned i = 0; i < l->count; i++) {
@@ -418,7 +422,7 @@ static void place_row(const layout *l, const char **at, shown *cells)
     }
 }
 
-/* ---- kept rows ---- */
+/* ---- the sample: rows that determine the widths ---- */
 
 typedef struct sample {
     shown *cells; /* row after row */
@@ -426,7 +430,7 @@ typedef struct sample {
     uint64_t count;
 } sample;
 
-static hdx_code take_sample(layout *l, hdx_rows *rows, const hdx_cell **row, sample *s, hdx_buffer *text,
+static hdx_code read_sample(layout *l, hdx_rows *rows, const hdx_cell **row, sample *s, hdx_buffer *text,
                             hdx_error *err)
 {
     bool more = *row != NULL;
@@ -434,7 +438,7 @@ static hdx_code take_sample(layout *l, hdx_rows *rows, const hdx_cell **row, sam
         shown *line = s->cells + s->count * l->count;
         show_row(l, *row, text, line, s->percents[s->count]);
         for (unsigned i = 0; i < l->count; i++)
-            l->at[i].said = l->at[i].said || (*row)[l->at[i].from].kind != HDX_CELL_NULL;
+            l->at[i].has_value = l->at[i].has_value || (*row)[l->at[i].from].kind != HDX_CELL_NULL;
         more = hdx_rows_next(rows, row);
     }
     if (!more)
@@ -448,13 +452,13 @@ static hdx_code take_sample(layout *l, hdx_rows *rows, const hdx_cell **row, sam
     return code;
 }
 
-/* Columns that say nothing are hidden; the others are as wide as their widest cell. */
+/* Hides columns without a value and makes the others as wide as their widest cell. */
 static void measure(layout *l, const sample *s)
 {
     for (unsigned i = 0; i < l->count; i++) {
         drawn     *d = &l->at[i];
         const bool text = !d->number && l->columns[d->from].type != HDX_TYPE_ADDRESS;
-        d->hidden = s->count > 0 && !d->said;
+        d->hidden = s->count > 0 && !d->has_value;
         d->width = d->least = (uint32_t)strlen(d->title);
         for (uint64_t k = 0; k < s->count; k++) {
             const shown *c = &s->cells[k * l->count + i];
@@ -473,9 +477,9 @@ static void measure(layout *l, const sample *s)
     }
 }
 
-/* ---- what stands below ---- */
+/* ---- lines below the rows ---- */
 
-/* Of a column; NULL: of any. A retained set calls the sum of shallow sizes "bytes". */
+/* Returns the total of a column; name NULL: of any column. A retained set names the sum of shallow sizes "bytes". */
 static const hdx_cell *total_of(const hdx_rows *rows, const char *name)
 {
     const hdx_member *extra;
@@ -490,7 +494,7 @@ static const hdx_cell *total_of(const hdx_rows *rows, const char *name)
     return NULL;
 }
 
-/* A line from column `at` on; what stands in parentheses at its end gets a line of its own where there is no room. */
+/* Writes a note from column `at` on. If it does not fit, its end in parentheses goes to a line of its own. */
 static void put_note(layout *l, uint64_t at, const char *text)
 {
     const char *last = strstr(text, " (");
@@ -503,15 +507,16 @@ static void put_note(layout *l, uint64_t at, const char *text)
     hdx_out_string(l->out, last + 1);
 }
 
-/* "(no room for children, shallow)", on as many lines as that needs. */
-static void put_left(layout *l, const char *names)
+/* Writes "(no room for children, shallow)", on several lines if necessary. */
+static void put_omitted(layout *l, const char *names)
 {
     uint64_t at = strlen("(no room for");
     hdx_out_string(l->out, "(no room for");
     for (const char *name = names; *name != '\0';) {
         size_t         n = strcspn(name, ",");
-        const uint64_t columns = 2 + hdx_render_columns(name, n); /* a blank before, a comma or parenthesis behind */
-        const bool     next = l->options->width != 0 && at + columns > l->options->width;
+        const uint64_t columns =
+            2 + hdx_render_columns(name, n); /* plus a blank before and a comma or parenthesis after */
+        const bool next = l->options->width != 0 && at + columns > l->options->width;
         hdx_out_byte(l->out, next ? '\n' : ' ');
         at = columns + (next ? 0 : at);
         n += name[n] == ',';
@@ -521,7 +526,7 @@ static void put_left(layout *l, const char *names)
     hdx_out_string(l->out, ")\n");
 }
 
-/* Sums of all rows, under their columns; false: nobody knows them. */
+/* Writes the totals of all rows under their columns; returns false if no total is known. */
 static bool put_total(layout *l, const hdx_rows *rows, const char *text)
 {
     bool     any = false;
@@ -555,15 +560,15 @@ static bool put_total(layout *l, const hdx_rows *rows, const char *text)
     return true;
 }
 
-/* "total, 262 classes (5 shown; --limit 0 shows all)", or "3,306 more (shown: 98.1%)". */
-static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buffer *left, hdx_error *err)
+/* Writes "total, 262 classes (5 shown; --limit 0 shows all)", or "3,306 more rows (those shown: 98.1%)". */
+static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buffer *omitted, hdx_error *err)
 {
     static const char *const dots[] = { "… ", "... " };
     const hdx_render_options counts = { .human_sizes = l->options->human_sizes };
     hdx_buffer               text = hdx_buffer_of(NULL), about = hdx_buffer_of(NULL);
     uint64_t                 more;
     bool                     cut = hdx_rows_cut_off(rows, &more);
-    if (l->others > 0 && more > 0) { /* counted are objects */
+    if (l->others > 0 && more > 0) { /* `more` counts objects, including those that shown rows represent */
         more -= l->others < more ? l->others : more;
         cut = more > 0;
     }
@@ -571,18 +576,18 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
     const char    *what = l->columns[l->at[l->first].from].name;
     bool           named = false;
-    for (unsigned i = l->first; i <= l->last; i++) /* the object, or the first column that is no number */
+    for (unsigned i = l->first; i <= l->last; i++) /* the object, or the first column that is not a number */
         if (!l->at[i].hidden && !l->at[i].number && (!named || l->at[i].label != NONE)) {
             what = l->at[i].title;
             named = true;
         }
-    if (!cut && left->len == 0 && (hdx_rows_filtered(rows) || total_of(rows, NULL) == NULL))
+    if (!cut && omitted->len == 0 && (hdx_rows_filtered(rows) || total_of(rows, NULL) == NULL))
         return HDX_OK;
     if (l->options->color)
         hdx_out_string(l->out, "\x1b[2m");
     hdx_buffer_text(&text, "total, ");
     (void)hdx_render_cell(&text, &all, HDX_UNIT_COUNT, &counts);
-    if (what[strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_ ")] != '\0') /* an expression of SQL */
+    if (what[strspn(what, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_ ")] != '\0') /* an SQL expression */
         what = "row";
     const size_t name =
         strlen(what) > 5 && strcmp(what + strlen(what) - 5, "_name") == 0 ? strlen(what) - 5 : strlen(what);
@@ -609,8 +614,8 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
             put_note(l, 0, about.at);
         hdx_out_byte(l->out, '\n');
     }
-    if (left->len > 0 && !left->failed)
-        put_left(l, left->at);
+    if (omitted->len > 0 && !omitted->failed)
+        put_omitted(l, omitted->at);
     if (l->options->color)
         hdx_out_string(l->out, "\x1b[0m");
     const bool failed = text.failed || about.failed;
@@ -619,7 +624,7 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     return failed ? hdx_no_memory(err, "a table", 0) : HDX_OK;
 }
 
-static void put_nothing(hdx_rows *rows, hdx_out *out)
+static void put_empty(hdx_rows *rows, hdx_out *out)
 {
     const char *why = hdx_rows_empty_reason(rows);
     hdx_out_byte(out, '(');
@@ -627,7 +632,7 @@ static void put_nothing(hdx_rows *rows, hdx_out *out)
     hdx_out_string(out, ")\n");
 }
 
-/* One line or several. */
+/* Writes a title of one or more lines. */
 static void put_title(hdx_out *out, const char *title, hdx_buffer *text, bool ascii)
 {
     const char *line = title;
@@ -647,14 +652,14 @@ static void put_title(hdx_out *out, const char *title, hdx_buffer *text, bool as
 
 static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample *s, hdx_buffer *text, hdx_error *err)
 {
-    hdx_buffer left = hdx_buffer_of(NULL);
+    hdx_buffer omitted = hdx_buffer_of(NULL);
     uint64_t   count = 0, more_rows;
     double     percents[2];
-    hdx_code   code = take_sample(l, rows, &row, s, text, err);
+    hdx_code   code = read_sample(l, rows, &row, s, text, err);
     if (code != HDX_OK)
         return code;
     measure(l, s);
-    fit(l, &left);
+    fit(l, &omitted);
     l->first = 0;
     l->last = l->count - 1;
     while (l->first < l->last && l->at[l->first].hidden)
@@ -671,13 +676,13 @@ static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample 
         place_row(l, &at, s->cells);
         put_line(l, s->cells, percents);
     }
-    if ((code = hdx_rows_end(rows, err)) == HDX_OK && (text->failed || left.failed || l->fitted.failed))
+    if ((code = hdx_rows_end(rows, err)) == HDX_OK && (text->failed || omitted.failed || l->fitted.failed))
         code = hdx_no_memory(err, "a table", text->len);
     if (code == HDX_OK && count == 0)
-        put_nothing(rows, l->out);
+        put_empty(rows, l->out);
     if (code == HDX_OK && (count > 0 || hdx_rows_cut_off(rows, &more_rows)))
-        code = put_end(l, rows, count, &left, err);
-    hdx_buffer_free(&left);
+        code = put_end(l, rows, count, &omitted, err);
+    hdx_buffer_free(&omitted);
     return code;
 }
 
