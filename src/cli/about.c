@@ -1,6 +1,6 @@
 /*
- * about.c - the answer of info as a page; what is many (kinds of records, files of the index) is summed up in a line
- * and listed with --verbose. Whichever option shapes the rows (--where, --columns ...) gets them all as a plain table
+ * about.c - the answer of info as a page. Long lists (kinds of records, files of the index) are summarized in one line
+ * and listed with --verbose. With an option that shapes rows (--where, --columns ...) info prints a plain table
  * instead.
  *
  *     app.hprof: HPROF 1.0.2, 115 MB, compressed oops, 2026-11-23 11:53:04 UTC
@@ -11,7 +11,7 @@
  *     index        app.hprof.hdx: 15 files, 21.4 MB (9.7 bytes per object)
  *                  built 2026-11-23 12:01:44 UTC in 0.41 s
  *
- * The first lines, before references, are those of a first look as well (look.c).
+ * The lines before "references" are also part of the page for a dump without a command (look.c).
  */
 #include "cli/cli.h"
 
@@ -27,13 +27,13 @@ static uint64_t number(const hdx_cell *of, const char *key)
 
 static bool is_true(const hdx_cell *cell) { return cell->kind == HDX_CELL_BOOL && cell->as.boolean; }
 
-/* ---- a page of keys and what is said of each, wrapped below itself ---- */
+/* ---- a page of keys and values, which are wrapped in their own column ---- */
 
 typedef struct page {
     hdx_buffer                out;
     const hdx_render_options *options;
     const hdx_cell           *info;
-    uint32_t                  at, indent; /* columns of the line so far; where lines go on */
+    uint32_t                  at, indent; /* current column; first column of continuation lines */
 } page;
 
 static void put_plain(page *p, const char *text, size_t len)
@@ -64,8 +64,8 @@ static void put_key(page *p, const char *key, size_t len)
     p->at = p->indent = p->at < KEY_WIDTH ? KEY_WIDTH : p->at + 1;
 }
 
-/* Before what needs so many columns, separator included: another line where they are not there. */
-static void part(page *p, const char *separator, uint32_t width)
+/* Writes the separator, then a blank, or a line break if the next `width` columns do not fit. */
+static void put_separator(page *p, const char *separator, uint32_t width)
 {
     put(p, separator);
     if (p->options->width == 0 || p->at + 1 + width < p->options->width || p->at <= p->indent) {
@@ -78,7 +78,7 @@ static void part(page *p, const char *separator, uint32_t width)
 
 static void put_part(page *p, const char *separator, const char *text)
 {
-    part(p, separator, (uint32_t)strlen(text));
+    put_separator(p, separator, (uint32_t)strlen(text));
     put(p, text);
 }
 
@@ -88,7 +88,7 @@ static void end_line(page *p)
     p->at = 0;
 }
 
-/* "23,875 objects" on one line. */
+/* Writes "23,875 objects" without a line break inside. */
 static void put_count(page *p, const char *separator, uint64_t n, const char *one, const char *many)
 {
     const hdx_cell cell = { .kind = HDX_CELL_UINT, .as.natural = n };
@@ -96,7 +96,7 @@ static void put_count(page *p, const char *separator, uint64_t n, const char *on
     cli_put_value(&text, &cell, HDX_UNIT_COUNT, p->options);
     hdx_buffer_format(&text, " %s", n == 1 ? one : many);
     if (separator != NULL)
-        part(p, separator, (uint32_t)text.len);
+        put_separator(p, separator, (uint32_t)text.len);
     if (!text.failed)
         put(p, text.at);
     p->out.failed = p->out.failed || text.failed;
@@ -105,11 +105,11 @@ static void put_count(page *p, const char *separator, uint64_t n, const char *on
 
 static void put_size(page *p, const char *separator, const hdx_cell *cell)
 {
-    part(p, separator, 9);
+    put_separator(p, separator, 9);
     put_cell(p, cell, HDX_UNIT_BYTES);
 }
 
-/* 2026-11-21T17:07:13.645Z as people write it. */
+/* Writes 2026-11-21T17:07:13.645Z as "2026-11-21 17:07:13 UTC". */
 static void put_time(page *p, const hdx_cell *time)
 {
     if (time->kind != HDX_CELL_TEXT || time->as.text.len < 19) {
@@ -128,7 +128,8 @@ static bool is_packed(const hdx_cell *info)
     return how->kind == HDX_CELL_TEXT && !hdx_text_is(how->as.text, "none");
 }
 
-/* Is the policy the name of a tool for Android? The others say what was done: redacted, limited. */
+/* Returns whether the policy is the name of an Android tool. The other policies describe the change: redacted, limited.
+ */
 static bool is_tool(const hdx_cell *policy)
 {
     return policy->kind == HDX_CELL_TEXT && !hdx_text_is(policy->as.text, "redacted") &&
@@ -155,7 +156,7 @@ static void put_dump(page *p, const char *dump)
         put(p, ")");
     }
     if (jvm->kind == HDX_CELL_TEXT) {
-        part(p, ",", (uint32_t)jvm->as.text.len);
+        put_separator(p, ",", (uint32_t)jvm->as.text.len);
         put_cell(p, jvm, HDX_UNIT_NONE);
     }
     if (is_true(hdx_cell_member(info, "compressed_oops")))
@@ -165,11 +166,11 @@ static void put_dump(page *p, const char *dump)
         put_cell(p, policy, HDX_UNIT_NONE);
     }
     if (created->kind == HDX_CELL_TEXT) {
-        part(p, ",", 23);
+        put_separator(p, ",", 23);
         put_time(p, created);
     }
     if (number(info, "dumps_in_file") > 1) {
-        part(p, ",", 16);
+        put_separator(p, ",", 16);
         put(p, "heap ");
         put_cell(p, hdx_cell_member(info, "dump_number"), HDX_UNIT_NONE);
         put_count(p, " of", number(info, "dumps_in_file"), "in the file", "in the file");
@@ -177,7 +178,7 @@ static void put_dump(page *p, const char *dump)
     end_line(p);
 }
 
-/* What stands out, each with the command that goes on. */
+/* Writes conspicuous facts, each with the command to run next. */
 static void put_triage(page *p, const cli_call *call)
 {
     const hdx_cell *list = hdx_cell_member(p->info, "triage");
@@ -189,7 +190,7 @@ static void put_triage(page *p, const cli_call *call)
     }
 }
 
-/* How objects lie in memory, where that is proved, and how to count so. */
+/* Writes the memory layout of objects, if it is proved, and the option that uses it for sizes. */
 static void put_layout(page *p)
 {
     const hdx_cell *layout = hdx_cell_member(p->info, "layout"), *header = hdx_cell_member(p->info, "header_size");
@@ -210,12 +211,12 @@ static void put_layout(page *p)
     end_line(p);
 }
 
-/* What is unreachable and most likely no garbage, and what may be none. */
+/* Writes which unreachable objects are probably not garbage, or may not be. */
 static void put_no_garbage(page *p)
 {
     static const struct {
         const char *kind, *what;
-    } told[] = {
+    } reasons[] = {
         { "filler", "probably fillers of the garbage collector" },
         { "class field", "probably held by fields of class objects" },
         { "archive", "probably part of the JVM's class data archive (CDS)" },
@@ -223,15 +224,15 @@ static void put_no_garbage(page *p)
     const hdx_cell *kinds = hdx_cell_member(p->info, "no_garbage");
     for (uint64_t i = 0; kinds->kind == HDX_CELL_LIST && i < kinds->as.list.count; i++) {
         const hdx_cell *of = &kinds->as.list.at[i], *kind = hdx_cell_member(of, "kind");
-        if (number(of, "bytes") == 0) /* classes of arrays, in every dump */
+        if (number(of, "bytes") == 0) /* array classes, which are in every dump */
             continue;
         put_key(p, "", 0);
         put(p, "of these ");
         put_cell(p, hdx_cell_member(of, "objects"), HDX_UNIT_COUNT);
         put_size(p, ",", hdx_cell_member(of, "bytes"));
-        for (size_t k = 0; kind->kind == HDX_CELL_TEXT && k < sizeof told / sizeof *told; k++)
-            if (hdx_text_is(kind->as.text, told[k].kind))
-                put_part(p, ":", told[k].what);
+        for (size_t k = 0; kind->kind == HDX_CELL_TEXT && k < sizeof reasons / sizeof *reasons; k++)
+            if (hdx_text_is(kind->as.text, reasons[k].kind))
+                put_part(p, ":", reasons[k].what);
         end_line(p);
     }
     if (is_true(hdx_cell_member(p->info, "lacks_locals"))) {
@@ -262,7 +263,7 @@ static void put_head(page *p, const char *dump)
     put_layout(p);
 }
 
-/* ---- what info says besides ---- */
+/* ---- lines of info only ---- */
 
 static void put_more(page *p)
 {
@@ -292,7 +293,7 @@ static void put_more(page *p)
 static void put_heaps(page *p, const hdx_cell *heaps)
 {
     if (heaps->kind != HDX_CELL_LIST || heaps->as.list.count == 0)
-        return; /* one heap without a name, as every JVM has it */
+        return; /* a JVM has a single heap without a name */
     hdx_buffer_text(&p->out, "heaps\n");
     for (uint64_t i = 0; i < heaps->as.list.count; i++) {
         const hdx_cell *heap = &heaps->as.list.at[i], *name = hdx_cell_member(heap, "name");
@@ -312,7 +313,7 @@ static void put_heaps(page *p, const hdx_cell *heaps)
     }
 }
 
-/* A line for each with --verbose: its name, then what is said of it. */
+/* Writes a line of a --verbose list: name and value. */
 static void put_named(page *p, const char *name, size_t len, const hdx_cell *value, hdx_unit unit, double each)
 {
     hdx_buffer_format(&p->out, "%*s", KEY_WIDTH, "");
@@ -343,7 +344,7 @@ static void put_records(page *p, const hdx_cell *records, bool all)
     }
 }
 
-/* Policy, then what shows it and what it affects. */
+/* Writes the policy, its evidence and what it affects. */
 static void put_stripping(page *p, const hdx_cell *stripping)
 {
     static const char *const lists[][2] = { { "evidence", "since" }, { "affects", "affects" } };
@@ -360,7 +361,7 @@ static void put_stripping(page *p, const hdx_cell *stripping)
             const hdx_cell *item = &list->as.list.at[i];
             if (i == 0)
                 put_part(p, ";", lists[l][1]);
-            part(p, i == 0 ? "" : ",", item->kind == HDX_CELL_TEXT ? (uint32_t)item->as.text.len : 8);
+            put_separator(p, i == 0 ? "" : ",", item->kind == HDX_CELL_TEXT ? (uint32_t)item->as.text.len : 8);
             put_cell(p, item, HDX_UNIT_NONE);
         }
     }
@@ -413,7 +414,7 @@ static void put_views(page *p, const hdx_cell *views)
 
 /* ---- pages ---- */
 
-static hdx_code give_out(page *p, const hdx_sink *sink, hdx_error *err)
+static hdx_code finish_page(page *p, const hdx_sink *sink, hdx_error *err)
 {
     const bool     failed = p->out.failed, good = cli_flush(&p->out, sink);
     const hdx_code code = cli_page_end(HDX_OK, good, failed, err);
@@ -428,7 +429,7 @@ hdx_code cli_about_head(const cli_run *run, const hdx_rows *rows, const hdx_rend
     put_head(&p, run->call->index.dump);
     hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
-    return give_out(&p, sink, err);
+    return finish_page(&p, sink, err);
 }
 
 hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink,
@@ -446,5 +447,5 @@ hdx_code cli_about(const cli_run *run, const hdx_rows *rows, const hdx_render_op
         hdx_cell_member(p.info, "triage")->as.list.count > 0)
         hdx_buffer_text(&p.out, "\nask next:\n");
     put_triage(&p, run->call);
-    return give_out(&p, sink, err);
+    return finish_page(&p, sink, err);
 }

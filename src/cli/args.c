@@ -1,10 +1,10 @@
 /*
- * args.c - words to a cli_call. Options may stand anywhere, --opt=value and --opt value are the same, -- ends options.
+ * args.c - parses words into a cli_call. Options are accepted at any place, --opt=value and --opt value are equivalent,
+ * and -- ends the options.
  *
- * Two passes, because the command may stand after options: the first one only tells options, values and plain words
- * apart (a name takes a value for all commands or for none), the second knows the command. Values are checked by the
- * library, which knows the parameters; those of the command line itself are checked as if they were parameters of an
- * answer.
+ * There are two passes, because options may come before the command: the first pass separates options, values and plain
+ * words, the second one knows the command. The library checks the values of parameters; options of the command line
+ * itself are checked as parameters of a temporary answer.
  */
 #include "cli/cli.h"
 #include "base/nearest.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct given { /* an option as it was written */
+typedef struct given { /* an option as written */
     const char *dashes;
     const char *name;
     size_t      len;
@@ -32,13 +32,13 @@ static hdx_code usage(hdx_error *err, const char *format, ...)
     return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%s", message);
 }
 
-/* ---- what was probably meant ---- */
+/* ---- suggestions ---- */
 
-typedef struct word_of_others { /* what other tools call it */
+typedef struct other_name { /* the name in other tools, and here */
     const char *theirs, *ours;
-} word_of_others;
+} other_name;
 
-static const word_of_others commands_of_others[] = {
+static const other_name other_commands[] = {
     { "class-histogram", "histogram" },
     { "deadlock", "threads" },
     { "deadlocks", "threads" },
@@ -57,7 +57,7 @@ static const word_of_others commands_of_others[] = {
     { "thread-dump", "threads --stacks" },
     { "waste", "duplicates, collections and arrays" },
 };
-static const word_of_others options_of_others[] = {
+static const other_name other_options[] = {
     { "count", "--limit N" },
     { "csv", "--format csv" },
     { "json", "--format json" },
@@ -71,7 +71,7 @@ static const word_of_others options_of_others[] = {
     { "package", "--class 'PACKAGE.*'" },
 };
 
-static const char *in_our_words(const word_of_others *of, size_t count, const char *word)
+static const char *our_name(const other_name *of, size_t count, const char *word)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(of[i].theirs, word) == 0)
@@ -81,7 +81,7 @@ static const char *in_our_words(const word_of_others *of, size_t count, const ch
 
 static hdx_code unknown_command(const char *word, hdx_error *err)
 {
-    const char *ours = in_our_words(commands_of_others, sizeof commands_of_others / sizeof *commands_of_others, word);
+    const char *ours = our_name(other_commands, sizeof other_commands / sizeof *other_commands, word);
     char        file[4096];
     hdx_nearest near = { .wanted = word };
     for (size_t i = 0; i < cli_command_count(); i++)
@@ -97,7 +97,7 @@ static hdx_code unknown_command(const char *word, hdx_error *err)
     return hdx_hint(err, code, "heapdex --help lists the commands");
 }
 
-/* What `heapdex help` is asked for and nobody knows. */
+/* The error for a topic that `heapdex help` does not have. */
 static hdx_code unknown_topic(const char *word, hdx_error *err)
 {
     hdx_nearest near = { .wanted = word };
@@ -118,7 +118,7 @@ static bool is_topic(const char *word)
     return false;
 }
 
-/* A file, or a folder that is an index: another folder may be called nearly as a command is. */
+/* A file or an index folder. Another folder does not count: its name may be a mistyped command. */
 static bool is_dump(const char *word)
 {
     char        catalog[4096];
@@ -129,7 +129,7 @@ static bool is_dump(const char *word)
     return !S_ISDIR(there.st_mode) || (len > 0 && (size_t)len < sizeof catalog && access(catalog, F_OK) == 0);
 }
 
-/* A file where a command was expected: what is in it is shown, and what belongs to one answer alone is refused. */
+/* A dump without a command gets an overview; options that need a command are refused. */
 static hdx_code check_look(const cli_call *call, const char *const *words, size_t word_count, hdx_error *err)
 {
     static const char *const rows[] = { "columns", "sort", "where", "limit", "reachable" };
@@ -177,7 +177,7 @@ static hdx_code unknown_option(const given *g, const hdx_answer *answer, hdx_err
     if (owners[0] != '\0')
         return hdx_hint(err, code, "commands with this option: %s", owners);
     hdx_nearest near = { .wanted = word };
-    const char *ours = in_our_words(options_of_others, sizeof options_of_others / sizeof *options_of_others, word);
+    const char *ours = our_name(other_options, sizeof other_options / sizeof *other_options, word);
     if (ours != NULL)
         return hdx_hint(err, code, "heapdex calls this: %s", ours);
     options = cli_options_of(answer, of);
@@ -218,12 +218,12 @@ static hdx_code split(int argc, const char *const *argv, given *options, size_t 
             g->len = 1;
             g->value = w[2] != '\0' ? w + 2 : NULL;
         }
-        /* the same name may be a flag of one command, and have a value in another */
+        /* the same name may be a flag of one command and take a value in another */
         const hdx_answer *command = *word_count > 0 ? cli_command_named(words[0]) : NULL;
         if (!((command != NULL && cli_option_named(command, g->name, g->len, &o)) ||
               cli_option_anywhere(g->name, g->len, &o)) ||
             o.is->value == NULL || g->value != NULL)
-            continue; /* an unknown one is told of when the command is known */
+            continue; /* unknown options are reported when the command is known */
         if (i + 1 >= argc)
             return usage(err, "option '%s' needs a value: %s", w, o.is->value);
         g->value = argv[++i];
@@ -237,8 +237,8 @@ static uint64_t number(const char *value)
     return hdx_size_of(value, &n) ? n : 0;
 }
 
-/* The place of a word among those with blanks between. */
-static unsigned place(const char *words, const char *value)
+/* Returns the index of a word in a list separated by blanks. */
+static unsigned word_index(const char *words, const char *value)
 {
     unsigned n = 0;
     for (size_t len; (len = strcspn(words, " ")) != strlen(value) || memcmp(words, value, len) != 0;
@@ -248,7 +248,7 @@ static unsigned place(const char *words, const char *value)
     return n;
 }
 
-static void take_format(const char *value, cli_call *call)
+static void store_format(const char *value, cli_call *call)
 {
     static const struct {
         const char *name;
@@ -267,8 +267,8 @@ static void take_format(const char *value, cli_call *call)
     call->draws = cli_draw_named(value, &call->picture);
 }
 
-/* The library has looked at the value. */
-static void take(const cli_option *o, const char *value, cli_call *call)
+/* Stores an option in the call. REQUIRES: check_value accepted the value. */
+static void store_option(const cli_option *o, const char *value, cli_call *call)
 {
     static const cli_when colors[] = { CLI_AUTO, CLI_ALWAYS, CLI_NEVER };
     switch (o->id) {
@@ -276,7 +276,7 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_HELP: call->wants = CLI_WANTS_HELP; break;
     case CLI_OPT_VERSION: call->wants = CLI_WANTS_VERSION; break;
     case CLI_OPT_SCHEMA: call->wants = CLI_WANTS_SCHEMA; break;
-    case CLI_OPT_FORMAT: take_format(value, call); break;
+    case CLI_OPT_FORMAT: store_format(value, call); break;
     case CLI_OPT_ENCODING: call->encoding = value; break;
     case CLI_OPT_OUTPUT: call->output = value; break;
     case CLI_OPT_RAW: call->raw = true; break;
@@ -291,25 +291,26 @@ static void take(const cli_option *o, const char *value, cli_call *call)
     case CLI_OPT_NO_BUILD: call->index.no_build = true; break;
     case CLI_OPT_NO_WAIT: call->index.no_wait = true; break;
     case CLI_OPT_PROGRESS:
-        call->progress = (cli_when[]){ CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON }[place(o->is->choices, value)];
+        call->progress =
+            (cli_when[]){ CLI_AUTO, CLI_ALWAYS, CLI_NEVER, CLI_AS_JSON }[word_index(o->is->choices, value)];
         break;
-    case CLI_OPT_COLOR: call->color = colors[place(o->is->choices, value)]; break;
+    case CLI_OPT_COLOR: call->color = colors[word_index(o->is->choices, value)]; break;
     case CLI_OPT_NO_PAGER: call->no_pager = true; break;
     case CLI_OPT_QUIET: call->quiet = true; break;
     case CLI_OPT_VERBOSE: call->verbose = true; break;
     case CLI_OPT_JUNIT: call->junit = value; break;
     case CLI_OPT_SARIF: call->sarif = value; break;
     case CLI_OPT_MARKDOWN: call->markdown = value; break;
-    case CLI_OPT_FAIL_ON: call->fail_on = (cli_fail)place(o->is->choices, value); break;
+    case CLI_OPT_FAIL_ON: call->fail_on = (cli_fail)word_index(o->is->choices, value); break;
     }
 }
 
-/* One option by itself: is the value one that it can have? */
+/* Checks the value of one option alone. */
 static hdx_code check_value(const cli_option *o, const char *value, hdx_error *err)
 {
     hdx_parameter      alone = *o->is;
     const hdx_argument argument = { alone.name, value };
-    alone.excludes = alone.needs = NULL; /* what goes together is asked of all arguments */
+    alone.excludes = alone.needs = NULL; /* combinations are checked later, with all arguments */
     const hdx_answer only = {
         .name = alone.name, .flags = HDX_ANSWER_HEAP | HDX_ANSWER_SCOPED, .parameters = &alone, .parameter_count = 1
     };
@@ -320,7 +321,7 @@ static hdx_code check_value(const cli_option *o, const char *value, hdx_error *e
     return hdx_answer_check(&only, &argument, 1, "--", err);
 }
 
-/* What is as it is has neither rows nor a format. */
+/* Options of rows and formats, which --text excludes: raw content has neither. */
 static bool is_of_rows(const cli_option *o)
 {
     return o->id == CLI_OPT_ANSWER || o->id == CLI_OPT_FORMAT || o->id == CLI_OPT_UNITS || o->id == CLI_OPT_RAW ||
@@ -336,7 +337,7 @@ static hdx_code check_text(const cli_call *call, const given *options, size_t co
     return HDX_OK;
 }
 
-/* A class is an option: a word that is not a file is taken for one. */
+/* An unexpected word that is not a file is probably a class, which is named with an option: the hint says so. */
 static hdx_code too_many_words(const cli_call *call, const hdx_parameter *word, hdx_error *err)
 {
     const hdx_answer *a = call->answer;
@@ -353,8 +354,8 @@ static hdx_code too_many_words(const cli_call *call, const hdx_parameter *word, 
                : code;
 }
 
-/* Conditions on several options or on an option and the words. */
-static hdx_code finish(cli_call *call, hdx_error *err)
+/* Checks combinations of options, and of options and words. */
+static hdx_code check_call(cli_call *call, hdx_error *err)
 {
     const hdx_answer    *a = call->answer;
     const hdx_parameter *word = cli_word_of(a);
@@ -405,7 +406,7 @@ static hdx_code finish(cli_call *call, hdx_error *err)
         return hdx_hint(err, code, "quote a rule as one argument: --max 'retained com.acme.* 50M'");
     if (code != HDX_OK)
         return code;
-    /* words count as arguments here; what - stands for is read when it is time */
+    /* words are checked as arguments; the objects that - stands for are read from standard input later */
     for (size_t i = 0; word != NULL && i < words; i++)
         call->arguments[call->argument_count + i] = (hdx_argument){ word->name, call->words[i] };
     code = hdx_answer_check(a, call->arguments, call->argument_count + (word != NULL ? words : 0), "--", err);
@@ -429,7 +430,7 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
         return hdx_no_memory(err, "the command line", room);
     if ((code = split(argc, argv, options, &option_count, words, &word_count, err)) != HDX_OK)
         return code;
-    if (word_count > 0 && strcmp(words[0], "help") == 0) { /* a habit from other tools */
+    if (word_count > 0 && strcmp(words[0], "help") == 0) { /* `heapdex help`, as in other tools */
         call->wants = CLI_WANTS_HELP;
         words++;
         word_count--;
@@ -450,7 +451,7 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
             return unknown_option(&options[i], call->answer, err);
         if ((code = check_value(&o, options[i].value, err)) != HDX_OK)
             return code;
-        take(&o, options[i].value, call);
+        store_option(&o, options[i].value, call);
     }
     if (call->wants == CLI_WANTS_HELP || call->wants == CLI_WANTS_VERSION)
         return HDX_OK;
@@ -482,7 +483,7 @@ hdx_code cli_parse(int argc, const char *const *argv, hdx_arena *arena, cli_call
     call->index.dump = words[1];
     call->words = words + 2;
     call->word_count = word_count - 2;
-    return finish(call, err);
+    return check_call(call, err);
 }
 
 bool cli_asks_json(int argc, const char *const *argv)

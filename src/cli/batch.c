@@ -1,7 +1,7 @@
 /*
- * batch.c - the command batch: what the command line says for the library's batch, and what it tells meanwhile. On a
- * terminal that is a line for the batch and one for each dump at work, drawn again in place; with --progress json an
- * object a line.
+ * batch.c - the command batch: passes the command line to the library's batch and shows its progress. On a terminal
+ * that is a line for the batch and one for each running dump, redrawn in place; with --progress json one object per
+ * line.
  */
 #include "answer/answer.h"
 #include "batch/batch.h"
@@ -15,44 +15,44 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SHOWN_MAX   8u            /* dumps at work that have a line */
-#define REDRAWN_NS  100000000u    /* the least between two drawings */
-#define UNREAD_MAX  (1u << 20)    /* bytes that wait for a reader; what comes then is left out */
-#define PATIENCE_NS 4000000000ull /* at the end, with a reader that reads nothing */
+#define SHOWN_MAX   8u            /* greatest number of dumps with a line */
+#define REDRAWN_NS  100000000u    /* shortest time between two redraws */
+#define UNREAD_MAX  (1u << 20)    /* bytes that wait for standard error; lines that exceed this are dropped */
+#define PATIENCE_NS 4000000000ull /* at the end: how long to wait for a reader that reads nothing */
 
-/* ---- telling ---- */
+/* ---- progress ---- */
 
 typedef struct at_work {
-    const char         *id; /* the library's, which lives as long as the batch */
+    const char         *id; /* borrowed from the library, valid during the batch */
     hdx_progress_report step;
     char                name[24];
-    uint64_t            began_ns; /* the step */
+    uint64_t            began_ns; /* of the step */
 } at_work;
 
-typedef struct teller {
+typedef struct reporter {
     cli_run         *run;
     at_work          at[SHOWN_MAX];
     unsigned         count; /* of `at` */
-    unsigned         lines; /* that stand on the terminal */
+    unsigned         lines; /* on the terminal */
     uint64_t         drawn_ns;
     hdx_batch_counts counts;
     uint64_t         began_ns;
-    hdx_buffer       unread;  /* lines that standard error has not taken yet */
-    uint64_t         read_ns; /* when it took some */
-} teller;
+    hdx_buffer       unread;  /* lines not yet written to standard error */
+    uint64_t         read_ns; /* time of the last write */
+} reporter;
 
 /*
- * A reader that does not read must not stop the work, nor keep it from ending when it is told to. As much as a pipe
- * that is ready takes at least is written at once.
+ * Writes without blocking, because a reader that does not read must not stop the batch or delay its end. PIPE_BUF is
+ * what a pipe that poll reports as ready accepts at least.
  */
-static void put_unread(teller *t, int wait_ms)
+static void put_unread(reporter *t, int wait_ms)
 {
     struct pollfd to = { .fd = STDERR_FILENO, .events = POLLOUT };
     while (t->unread.len > 0 && poll(&to, 1, wait_ms) > 0) {
         const ssize_t n = write(STDERR_FILENO, t->unread.at, (size_t)hdx_least(t->unread.len, PIPE_BUF));
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             return;
-        if (n <= 0) { /* nobody is left to be told */
+        if (n <= 0) { /* standard error is closed */
             hdx_buffer_clear(&t->unread);
             return;
         }
@@ -62,15 +62,15 @@ static void put_unread(teller *t, int wait_ms)
     }
 }
 
-/* Whole, or not at all. */
-static void say(teller *t, const hdx_buffer *b)
+/* Queues all lines of the buffer or none. */
+static void queue_lines(reporter *t, const hdx_buffer *b)
 {
     if (!b->failed && t->unread.len + b->len <= UNREAD_MAX)
         hdx_buffer_put(&t->unread, b->at, b->len);
     put_unread(t, 0);
 }
 
-static void say_rest(teller *t)
+static void flush_lines(reporter *t)
 {
     t->read_ns = hdx_now_ns();
     while (t->unread.len > 0 && hdx_now_ns() - t->read_ns < (cli_signal() != 0 ? PATIENCE_NS / 4 : PATIENCE_NS))
@@ -78,15 +78,15 @@ static void say_rest(teller *t)
     hdx_buffer_free(&t->unread);
 }
 
-/* Asked for several times a second, whether there is something to tell or not. */
+/* The library calls this several times per second, also without an event; pending lines are written here. */
 static bool is_cancelled(void *context)
 {
     put_unread(context, 0);
     return cli_signal() != 0;
 }
 
-static void notice(teller *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void notice(teller *t, const char *format, ...)
+static void notice(reporter *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void notice(reporter *t, const char *format, ...)
 {
     char       text[2048];
     hdx_buffer line = hdx_buffer_of(NULL);
@@ -99,11 +99,11 @@ static void notice(teller *t, const char *format, ...)
     hdx_buffer_text(&line, "heapdex: ");
     cli_put_plain(&line, text, strlen(text));
     hdx_buffer_text(&line, "\n");
-    say(t, &line);
+    queue_lines(t, &line);
     hdx_buffer_free(&line);
 }
 
-static void put_erase(teller *t, hdx_buffer *b)
+static void put_erase(reporter *t, hdx_buffer *b)
 {
     if (t->lines > 1)
         hdx_buffer_format(b, "\x1b[%uA", t->lines - 1);
@@ -112,11 +112,11 @@ static void put_erase(teller *t, hdx_buffer *b)
     t->lines = 0;
 }
 
-static void erase(teller *t)
+static void erase(reporter *t)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     put_erase(t, &b);
-    say(t, &b);
+    queue_lines(t, &b);
     hdx_buffer_free(&b);
 }
 
@@ -129,7 +129,7 @@ static void put_line(hdx_buffer *b, const char *text, unsigned width)
     hdx_buffer_free(&plain);
 }
 
-static void put_batch(char *line, size_t size, const teller *t)
+static void put_batch(char *line, size_t size, const reporter *t)
 {
     const hdx_batch_counts *n = &t->counts;
     const uint64_t          over = n->done + n->skipped + n->failed;
@@ -144,7 +144,7 @@ static void put_batch(char *line, size_t size, const teller *t)
     (void)snprintf(line + len, size - (size_t)len, "  %u:%02u:%02u", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-static void draw(teller *t, bool now)
+static void draw(reporter *t, bool now)
 {
     const uint64_t at = hdx_now_ns();
     const unsigned columns = cli_terminal_width(STDERR_FILENO), width = columns > 0 ? columns : 80;
@@ -165,11 +165,11 @@ static void draw(teller *t, bool now)
         put_line(&b, line, width);
     }
     t->lines = t->count + 1;
-    say(t, &b);
+    queue_lines(t, &b);
     hdx_buffer_free(&b);
 }
 
-static at_work *work_of(teller *t, const char *id, bool make)
+static at_work *work_of(reporter *t, const char *id, bool make)
 {
     for (unsigned i = 0; i < t->count; i++)
         if (strcmp(t->at[i].id, id) == 0)
@@ -180,7 +180,7 @@ static at_work *work_of(teller *t, const char *id, bool make)
     return &t->at[t->count++];
 }
 
-static void tell_json(teller *t, const hdx_batch_event *e)
+static void report_json(reporter *t, const hdx_batch_event *e)
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     hdx_buffer_text(&b, "{");
@@ -220,12 +220,12 @@ static void tell_json(teller *t, const hdx_batch_event *e)
     }
     hdx_batch_put_real(&b, "seconds", e->seconds);
     hdx_batch_put_end(&b);
-    say(t, &b);
+    queue_lines(t, &b);
     hdx_buffer_free(&b);
 }
 
-/* What a person is told who does not look at the lines: failures and notices; with --verbose, or into a log, all. */
-static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
+/* Reports failures and notices as lines that stay on the screen; `all`: every event (--verbose, or output to a log). */
+static void report_lines(reporter *t, const hdx_batch_event *e, bool all)
 {
     const char *id = e->dump_id != NULL ? e->dump_id : "batch";
     char        given[16];
@@ -249,12 +249,12 @@ static void tell_lines(teller *t, const hdx_batch_event *e, bool all)
         notice(t, "%s: %s", id, e->message != NULL ? e->message : "locked by another runner");
 }
 
-static void happened(void *context, const hdx_batch_event *e)
+static void report_event(void *context, const hdx_batch_event *e)
 {
-    teller      *t = context;
+    reporter    *t = context;
     cli_console *c = t->run->console;
     if (c->progress == CLI_AS_JSON) {
-        tell_json(t, e);
+        report_json(t, e);
         return;
     }
     const bool draws = c->terminal && c->progress != CLI_NEVER, first = t->counts.dumps == 0;
@@ -266,7 +266,9 @@ static void happened(void *context, const hdx_batch_event *e)
                 w->began_ns = hdx_now_ns();
             w->step = e->step;
             (void)snprintf(w->name, sizeof w->name, "%s", e->step.step);
-            w->step.unit = strcmp(e->step.unit, "bytes") == 0 ? "bytes" : "objects"; /* the text is gone soon */
+            w->step.unit = strcmp(e->step.unit, "bytes") == 0
+                               ? "bytes"
+                               : "objects"; /* e->step.unit is only valid during this call */
         }
     } else {
         at_work *w = e->dump_id != NULL && e->what != HDX_BATCH_NOTICE && e->what != HDX_BATCH_STARTED
@@ -276,7 +278,7 @@ static void happened(void *context, const hdx_batch_event *e)
             *w = t->at[--t->count];
         if (draws && t->lines > 0)
             erase(t);
-        tell_lines(t, e, t->run->call->verbose || (c->progress == CLI_ALWAYS && !c->terminal));
+        report_lines(t, e, t->run->call->verbose || (c->progress == CLI_ALWAYS && !c->terminal));
     }
     if (draws && e->what != HDX_BATCH_SUMMARY)
         draw(t, first || e->what != HDX_BATCH_STEP);
@@ -284,7 +286,7 @@ static void happened(void *context, const hdx_batch_event *e)
 
 /* ---- the call ---- */
 
-/* In the array of a scheduler the number of the task is known to it. */
+/* The number of the task: --task, or the variable that the scheduler of a job array sets. */
 static hdx_code task_of(const cli_call *c, unsigned tasks, unsigned *task, hdx_error *err)
 {
     static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX" };
@@ -334,7 +336,7 @@ static hdx_batch_rebuild rebuild_of(const cli_call *c)
 hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
 {
     const cli_call  *c = run->call;
-    teller           t = { .run = run, .began_ns = hdx_now_ns(), .unread = hdx_buffer_of(NULL) };
+    reporter         t = { .run = run, .began_ns = hdx_now_ns(), .unread = hdx_buffer_of(NULL) };
     const char     **inputs = hdx_arena_get(&run->arena, (c->word_count + 1) * sizeof *inputs);
     hdx_batch_counts counts = { 0 };
     const unsigned   drops = times_given(c, "drop-dump"), tasks = (unsigned)cli_given_number(c, "tasks");
@@ -370,13 +372,13 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
                                         .no_wait = cli_given(c, "no-wait") != NULL,
                                         .rebuild = rebuild_of(c),
                                         .progress = { .cancelled = is_cancelled, .context = &t },
-                                        .happened = happened,
+                                        .happened = report_event,
                                         .context = &t };
-    cli_building(true); /* children keep what they have done before all of it ends */
+    cli_building(true); /* child processes save checkpoints before the batch ends */
     hdx_code code = hdx_batch_run(&options, &counts, rows, err);
     if (t.lines > 0)
         erase(&t);
-    say_rest(&t);
+    flush_lines(&t);
     cli_building(false);
     run->condition = counts.failed > 0 || (options.summary && counts.done + counts.skipped < counts.dumps);
     if (code == HDX_CANCELLED)

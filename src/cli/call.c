@@ -1,4 +1,4 @@
-/* call.c - what a call asks for, once its words are parsed. */
+/* call.c - accessors of a parsed call. */
 #include "cli/cli.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
- * check.c - behind the command check: whether a rule is broken (exit 1), the page, and the reports that were asked for.
- * The session keeps what was found: reports have all of it, whatever columns or conditions the answer has.
+ * check.c - the command check: whether a rule is broken (exit 1), its page, and the requested reports. Reports contain
+ * all findings of the session, independent of the columns and conditions of the answer.
  *
  *     max retained com.acme.* 50M: 61.2 MB by 812 objects of 4 classes, more than 50.0 MB; com.acme.Cache 0x7f3a10
  *         keeps 60.8 MB; thread: java.lang.Thread "main" <Java Local> -> com.acme.App .cache -> com.acme.Cache
  *     1 of 3 rules is broken
  *
- * Each finding is one line, however long: those who look for it in the log of a build search lines.
+ * Each finding is one line, however long, because people search the logs of builds line by line.
  */
 #include "cli/report.h"
 

@@ -220,11 +220,11 @@ void cli_guard(hdx_session *s);
 int  cli_signal(void); /* the first SIGINT, SIGTERM or SIGHUP, or 0 */
 /*
  * In a shell: from now on Ctrl-C ends a statement of this connection, or a line; NULL: the program.
- * cli_asking_interrupted returns once whether it did.
+ * cli_shell_interrupted returns once whether it did.
  */
-void cli_asking(hdx_sql *sql);
-bool cli_asking_interrupted(void);
-bool cli_asking_wants_end(void); /* the same without clearing it, or the program must end */
+void cli_set_shell_sql(hdx_sql *sql);
+bool cli_shell_interrupted(void);
+bool cli_shell_must_stop(void); /* the same without clearing it, or the program must end */
 /*
  * While a build is running, a second Ctrl-C prints a line and a third one ends the process; otherwise the second one
  * does.
@@ -306,7 +306,7 @@ hdx_sink cli_output_sink(cli_output *o);
 bool     cli_output_write(cli_output *o, const char *bytes, size_t len);
 bool     cli_output_is_file(const cli_output *o); /* a temporary file, o->whole.part, that commit renames */
 /* Writes to disk what other code has appended to the file. */
-void     cli_output_grown(cli_output *o);
+void     cli_output_appended(cli_output *o);
 hdx_code cli_output_commit(cli_output *o, hdx_error *err); /* flushes, syncs and renames */
 /*
  * Waits for the pager, if there is one. Returns the code of the call: that a user quits the pager early is not an
@@ -355,7 +355,7 @@ typedef struct cli_columns { /* position of names; all zero before the first lin
 } cli_columns;
 bool cli_name_in_line(cli_columns *columns, char *line, char **name);
 /* Returns whether a csv row continues after this line, because it ends inside of quotes. */
-bool cli_row_goes_on(const cli_columns *columns, const char *line);
+bool cli_row_continues(const cli_columns *columns, const char *line);
 
 /* ---- page.c ---- */
 /* Appends a cell as text for a page. */
@@ -368,9 +368,9 @@ void cli_put_shell_word(hdx_buffer *out, const char *text, size_t len);
 void cli_put_command(hdx_buffer *out, const cli_call *c, hdx_text command);
 /* Appends a command to run next, after its purpose as a comment of the shell. */
 void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text command, unsigned width);
-void cli_put_nothing(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as in tables */
+void cli_put_empty_reason(hdx_buffer *out, hdx_rows *rows); /* why there are no rows, as in tables */
 /* --fail-on of answers that evaluate it themselves */
-void cli_tell_failures(struct cli_run *run, const hdx_rows *rows);
+void cli_report_failures(struct cli_run *run, const hdx_rows *rows);
 bool cli_flush(hdx_buffer *out, const hdx_sink *sink); /* empties it; false: the sink failed */
 /* Returns the code of a page: that of its rows, otherwise an error if memory or the sink failed. */
 hdx_code cli_page_end(hdx_code code, bool good, bool memory, hdx_error *err);
@@ -390,7 +390,7 @@ hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *er
 hdx_code cli_put_parquet(const cli_run *run, hdx_rows *rows, const hdx_sink *sink, hdx_error *err);
 /* Returns the i-th of several tables, in the arena; *name NULL: there are fewer. */
 hdx_code cli_table_name(const char *tables, unsigned i, hdx_arena *arena, const char **name, hdx_error *err);
-void     cli_take_table(cli_call *call, const char *name); /* from now on the call is about that table */
+void     cli_select_table(cli_call *call, const char *name); /* from now on the call is about that table */
 /*
  * cli_check_folder checks that the output of several tables is a folder or missing, cli_make_folder creates it, and
  * cli_table_path returns the file of a table in it.

@@ -1,6 +1,6 @@
 /*
- * commands.c - the list of commands: every answer of the library, and what the command line has besides. The latter
- * are declared here and not with the code that runs them, because parsing and help need the declarations alone.
+ * commands.c - the list of commands: every answer of the library, and the commands that only the command line has. The
+ * latter are declared here and not in the files that run them, because parsing and help need only the declarations.
  */
 #include "batch/batch.h"
 #include "cli/cli.h"
@@ -149,10 +149,10 @@ static const hdx_answer report_command = {
 
 static const hdx_answer *const own[] = { &sql_command, &oql_command, &batch_command, &report_command };
 #define OWN       HDX_COUNT(own)
-#define LANGUAGES 2u /* of them, first */
+#define LANGUAGES 2u /* number of query languages, which come first */
 
-/* They stand before what gives whole tables. */
-static size_t place(const hdx_answer *const *all, size_t count)
+/* Own commands are listed before those that export whole tables. */
+static size_t own_place(const hdx_answer *const *all, size_t count)
 {
     size_t i = 0;
     while (i < count && strcmp(all[i]->name, "export") != 0)
@@ -171,7 +171,7 @@ const hdx_answer *cli_command_at(size_t i)
 {
     size_t                   count;
     const hdx_answer *const *all = hdx_answers(&count);
-    const size_t             first = place(all, count);
+    const size_t             first = own_place(all, count);
     return i < first ? all[i] : i < first + OWN ? own[i - first] : all[i - OWN];
 }
 

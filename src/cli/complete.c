@@ -1,15 +1,15 @@
 /*
  * complete.c - completions of bash, zsh and fish, and the list of examples (hidden command "__complete").
  *
- *     __complete bash|zsh|fish         the script of a shell: it asks heapdex each time, by
- *     __complete words WORD...         what may stand where the last word begins (offers.h): which files are among it,
- *                                      then a line each: the word, a tab, a sentence; files stand behind an empty one
- *     __complete line LINE BREAKS      the same for bash, as it is to be put into that line
+ *     __complete bash|zsh|fish         the script of a shell, which calls one of the following for each completion
+ *     __complete words WORD...         completions of the last word (offers.h): first a line with the kind of files
+ * that are offered, then a line per offer: word, tab, sentence; files after an empty line
+ *     __complete line LINE BREAKS      the same for bash, quoted for that line
  *     __complete classes DUMP PREFIX   names of classes
- *     __complete examples              one a line, for the test that runs them
+ *     __complete examples              one per line, for the test that runs them
  *
- * heapdex.bash, _heapdex and heapdex.fish beside this file are what it prints; a test compares them, so that packages
- * need not run the program. Asking says nothing of failures: there is nothing to offer then.
+ * The files heapdex.bash, _heapdex and heapdex.fish in this folder contain the same scripts, so that packages need not
+ * run the program; a test compares them. A completion that fails prints nothing.
  */
 #include "cli/offers.h"
 
@@ -102,7 +102,7 @@ bool cli_complete(hdx_buffer *out, const char *shell)
     return true;
 }
 
-/* ---- asked by them ---- */
+/* ---- queries of the scripts ---- */
 
 static void put_words(hdx_buffer *out, const char *const *words, size_t count)
 {
@@ -123,7 +123,7 @@ static void put_line(hdx_buffer *out, const char *text, const char *breaks)
     size_t             count, from;
     char               quote;
     const char *const *words = cli_bash_words(&arena, text, breaks, &count, &from, &quote);
-    if (words != NULL && count > 1) { /* the first is heapdex */
+    if (words != NULL && count > 1) { /* the first word is heapdex */
         cli_offers o;
         cli_offer_words(&o, words + 1, count - 1);
         for (size_t i = 0; i < o.count; i++) {

@@ -1,15 +1,15 @@
 /*
  * console.c - standard error and signals: errors, notices, the progress line, Ctrl-C.
  *
- * Everything that may hold a name out of a dump goes through cli_put_plain: a class may be called ESC [ 2 J.
- * Signals set a flag that long work asks for; they are the one piece of process-wide state here, as signals are
- * process-wide. Schedulers send SIGTERM more than once, and to a script that sends it on: from the second one on it
- * changes nothing. A build that is told to stop by Ctrl-C writes down what it has done, which may take a second: it
- * says so at once. Whoever presses Ctrl-C again means "now", but is told first what that would cost.
+ * Every text that may contain a name from a dump is written with cli_put_plain: a class may be called ESC [ 2 J.
  *
- * Questions ask for the flag once in some thousand objects. Whatever does not come to asking in time, in a library of
- * somebody else or in giving back gigabytes of memory, is ended by a timer: outside of builds nobody waits for an
- * answer to Ctrl-C.
+ * Signals are process-wide, and so is the flag that they set; long computations check it. Schedulers may send SIGTERM
+ * several times, also through a script that forwards it: only the first one has an effect. After Ctrl-C a build saves
+ * a checkpoint, which may take a second, and a line says so at once. A second Ctrl-C prints what stopping now would
+ * lose, and the third one stops.
+ *
+ * Queries check the flag once per some thousand objects. A timer ends the process if it does not check in time, for
+ * example in another library or while gigabytes of memory are freed: outside of builds, Ctrl-C takes effect quickly.
  */
 #include "cli/cli.h"
 
@@ -29,17 +29,17 @@
 
 #define INTERRUPTED "interrupted; no partial output remains"
 
-static atomic_int caught; /* the first signal that asked to stop */
+static atomic_int caught; /* the first signal that requested a stop */
 
-static atomic_bool           building; /* it keeps what it has done before it ends */
-static atomic_bool           told;
+static atomic_bool           building; /* a build runs, which saves a checkpoint before it ends */
+static atomic_bool           second_reported;
 static _Atomic(const char *) unfinished[CLI_UNFINISHED_MAX];
-static atomic_bool           line_stands; /* of progress, on a terminal */
+static atomic_bool           line_shown; /* a progress line is on the terminal */
 
-static _Atomic(pid_t) pager;       /* the terminal is its; 0: there is none */
-static atomic_int     pager_ended; /* its status, when it has left before it was waited for */
-static atomic_int     pager_from;  /* our end of the pipe to it */
-static atomic_bool    pager_alone; /* the answer is whole: Ctrl-C is the pager's */
+static _Atomic(pid_t) pager;       /* it has the terminal; 0: none */
+static atomic_int     pager_ended; /* its exit status, if it ended before cli_pager_end */
+static atomic_int     pager_from;  /* write end of the pipe to it */
+static atomic_bool    pager_alone; /* the answer is complete: Ctrl-C only affects the pager */
 
 void cli_paging(pid_t pid, int pipe_end)
 {
@@ -63,14 +63,14 @@ int cli_paging_status(void) { return atomic_load(&pager_ended); }
 
 void cli_paging_ends(void) { atomic_store(&pager_alone, true); }
 
-#define PATIENCE_US 100000 /* of 0.2 s in all; the rest is for the kernel to take the process apart */
+#define PATIENCE_US 100000 /* half of 0.2 s; the kernel needs the other half to end the process */
 
-static _Atomic(hdx_sql *) asking; /* Ctrl-C is its statement's, or the line's that is written; NULL: ours */
-static atomic_bool        asking_interrupted;
+static _Atomic(hdx_sql *) shell_sql; /* Ctrl-C ends its statement or the line being edited; NULL: the program */
+static atomic_bool        shell_interrupted;
 
-void cli_asking(hdx_sql *sql) { atomic_store(&asking, sql); }
-bool cli_asking_wants_end(void) { return atomic_load(&asking_interrupted) || cli_signal() != 0; }
-bool cli_asking_interrupted(void) { return atomic_exchange(&asking_interrupted, false); }
+void cli_set_shell_sql(hdx_sql *sql) { atomic_store(&shell_sql, sql); }
+bool cli_shell_must_stop(void) { return atomic_load(&shell_interrupted) || cli_signal() != 0; }
+bool cli_shell_interrupted(void) { return atomic_exchange(&shell_interrupted, false); }
 
 static void set_timer(void)
 {
@@ -106,7 +106,7 @@ static void leave_now(void)
         if (part != NULL)
             (void)unlink(part);
     }
-    if (shown > 0 && cli_signal() == SIGINT) { /* it still reads keys: the shell must not do so beside it */
+    if (shown > 0 && cli_signal() == SIGINT) { /* it still reads keys, and the shell must not read them too */
         (void)close(atomic_load(&pager_from));
         while (waitpid(shown, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -115,15 +115,15 @@ static void leave_now(void)
 }
 
 /*
- * In place of the progress line, which is drawn again below it. A handler may do no more than write. Nothing is written
- * into the page that a pager shows.
+ * Replaces the progress line, which is redrawn below. Called in signal handlers, so it only calls poll and write.
+ * Nothing is written while a pager shows a page.
  */
 static void put_at_once(const char *line, size_t len)
 {
     struct pollfd to = { .fd = STDERR_FILENO, .events = POLLOUT };
-    if (atomic_load(&pager) > 0 || poll(&to, 1, 0) <= 0) /* a reader that does not read would stop the end of all */
+    if (atomic_load(&pager) > 0 || poll(&to, 1, 0) <= 0) /* a write to a full pipe would block the end of the process */
         return;
-    (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_stands) ? 4 : 0);
+    (void)!write(STDERR_FILENO, "\r\x1b[K", atomic_load(&line_shown) ? 4 : 0);
     (void)!write(STDERR_FILENO, line, len);
 }
 
@@ -137,16 +137,16 @@ static void too_late(int number)
     leave_now();
 }
 
-static void take_signal(int number)
+static void handle_signal(int number)
 {
     static const char first[] = "heapdex: stopping\n";
     static const char second[] = "heapdex: saving a checkpoint; press Ctrl-C again to stop immediately\n";
     int               none = 0;
-    hdx_sql          *sql = atomic_load(&asking);
+    hdx_sql          *sql = atomic_load(&shell_sql);
     if (number == SIGINT && atomic_load(&pager_alone))
         return;
     if (number == SIGINT && sql != NULL && !atomic_load(&building)) {
-        atomic_store(&asking_interrupted, true);
+        atomic_store(&shell_interrupted, true);
         hdx_sql_interrupt(sql);
         return;
     }
@@ -159,28 +159,28 @@ static void take_signal(int number)
     }
     if (number != SIGINT)
         return;
-    if (atomic_load(&building) && !atomic_exchange(&told, true)) {
+    if (atomic_load(&building) && !atomic_exchange(&second_reported, true)) {
         put_at_once(second, sizeof second - 1);
         return;
     }
     leave_now();
 }
 
-/* What it interrupts goes on and looks at its own errno. */
-static void note_signal(int number)
+/* The interrupted code continues with its own errno. */
+static void on_signal(int number)
 {
-    const int of_others = errno;
-    take_signal(number);
-    errno = of_others;
+    const int saved_errno = errno;
+    handle_signal(number);
+    errno = saved_errno;
 }
 
-static _Atomic(hdx_session *) guarded; /* whose files are read */
+static _Atomic(hdx_session *) guarded; /* session whose mapped files may be truncated */
 
 void cli_guard(hdx_session *s) { atomic_store(&guarded, s); }
 
 /*
- * A mapped file became shorter. In an index file that is damage, and the answer ends by itself; elsewhere nothing can
- * go on.
+ * A mapped file was truncated. For an index file of the session that is damage, which the answer reports; for any other
+ * file the process cannot continue.
  */
 static void bus_error(int number, siginfo_t *info, void *context)
 {
@@ -200,7 +200,7 @@ void cli_catch_signals(void)
     struct sigaction bus = { .sa_sigaction = bus_error, .sa_flags = (int)SA_SIGINFO };
     (void)sigemptyset(&bus.sa_mask);
     (void)sigaction(SIGBUS, &bus, NULL);
-    struct sigaction stop = { .sa_handler = note_signal };
+    struct sigaction stop = { .sa_handler = on_signal };
     struct sigaction ignore = { .sa_handler = SIG_IGN }, late = { .sa_handler = too_late, .sa_flags = (int)SA_RESTART };
     (void)sigemptyset(&stop.sa_mask);
     (void)sigemptyset(&ignore.sa_mask);
@@ -209,12 +209,12 @@ void cli_catch_signals(void)
     static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction old;
-        if (sigaction(numbers[i], NULL, &old) == 0 &&
-            old.sa_handler != SIG_IGN) /* nohup, and jobs behind & of a script, stay as they are */
+        /* signals that nohup, or a script that starts a job with &, ignores remain ignored */
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             (void)sigaction(numbers[i], &stop, NULL);
     }
-    (void)sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe must not end a build half-way; writes say EPIPE instead */
-    (void)sigaction(SIGXFSZ, &ignore, NULL); /* nor a limit of file sizes: writes say EFBIG */
+    (void)sigaction(SIGPIPE, &ignore, NULL); /* a closed pipe must not end a build; writes return EPIPE instead */
+    (void)sigaction(SIGXFSZ, &ignore, NULL); /* the same for the file size limit: writes return EFBIG */
 }
 
 int cli_signal(void) { return atomic_load_explicit(&caught, memory_order_relaxed); }
@@ -229,14 +229,14 @@ static bool stop_wanted(void *context)
 
 void cli_put_plain(hdx_buffer *b, const char *text, size_t len) { (void)hdx_render_full_text(b, text, len, false); }
 
-static void say(const char *bytes, size_t len)
+static void write_error(const char *bytes, size_t len)
 {
     while (len > 0) {
         ssize_t n = write(STDERR_FILENO, bytes, len);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return; /* nobody is left to be told */
+            return; /* standard error is closed */
         bytes += n;
         len -= (size_t)n;
     }
@@ -254,7 +254,7 @@ unsigned cli_terminal_width(int fd)
     return n >= 20 ? n : 0;
 }
 
-/* Its locale says so: C and POSIX are ASCII, others name their encoding. Files get UTF-8 whatever the locale. */
+/* The locales C and POSIX are ASCII, others name their encoding. Files are always UTF-8. */
 bool cli_ascii(int fd)
 {
     static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -298,25 +298,26 @@ void cli_progress_line(char *to, size_t size, unsigned width, const hdx_progress
         len += (size_t)snprintf(to + len, size - len, "  %s", text);
         if (len < size && r->total > r->done) {
             double left = seconds * (double)(r->total - r->done) / (double)r->done;
-            if (left >= 1 && left < 360000) /* less is no forecast: the end of a step may take longer than that */
+            if (left >= 1 &&
+                left < 360000) /* under a second the estimate is useless: the end of a step may take longer */
                 (void)snprintf(to + len, size - len, "  %u:%02u left", (unsigned)left / 60, (unsigned)left % 60);
         }
     }
-    if (width > 0 && strlen(to) + 1 > width) /* one column stays free, or the terminal would wrap */
+    if (width > 0 && strlen(to) + 1 > width) /* one column remains free, because the terminal might wrap */
         to[width - 1] = '\0';
 }
 
-#define AT_ONCE_NS 300000000u
-static void show(void *context, const hdx_progress_report *r)
+#define QUIET_NS 300000000u
+static void show_progress(void *context, const hdx_progress_report *r)
 {
     cli_console *c = context;
     uint64_t     now = hdx_now_ns();
     char         text[512], line[256];
     int          status;
     (void)pthread_mutex_lock(&c->one);
-    if (c->held && cli_paging_left(&status)) /* what still runs is a build, and it may be seen again */
+    if (c->held && cli_paging_left(&status)) /* the pager ended: the progress of a running build is shown again */
         c->held = false;
-    if (c->held && c->terminal) { /* an answer has the terminal */
+    if (c->held && c->terminal) { /* an answer is being written to the terminal */
         (void)pthread_mutex_unlock(&c->one);
         return;
     }
@@ -332,21 +333,20 @@ static void show(void *context, const hdx_progress_report *r)
                      "\"%s\", \"seconds\": %.3f}\n",
                      r->step != NULL ? r->step : "", r->number, r->steps, (unsigned long long)r->done,
                      (unsigned long long)r->total, r->unit != NULL ? r->unit : "", (double)(now - c->step_ns) / 1e9);
-        say(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
-    } else if (c->terminal && c->progress == CLI_AUTO && now - c->began_ns < AT_ONCE_NS) {
-        ; /* nobody waits yet: a line would flash */
+        write_error(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    } else if (c->terminal && c->progress == CLI_AUTO && now - c->began_ns < QUIET_NS) {
+        ; /* a line that disappears at once would only flicker */
     } else if (c->terminal) {
         unsigned width = cli_terminal_width(STDERR_FILENO);
         cli_progress_line(line, sizeof line, width != 0 ? width : 80, r, now - c->step_ns);
         int n = snprintf(text, sizeof text, "\r%s\x1b[K", line);
-        say(text, (size_t)n);
+        write_error(text, (size_t)n);
         c->line = true;
-        atomic_store(&line_stands, true);
-    } else if (next ||
-               now - c->shown_ns >= 1000000000u) { /* --progress always into a file: a line per step and second */
+        atomic_store(&line_shown, true);
+    } else if (next || now - c->shown_ns >= 1000000000u) { /* --progress always to a file: a line per step and second */
         cli_progress_line(line, sizeof line, 0, r, now - c->step_ns);
         int n = snprintf(text, sizeof text, "heapdex: %s\n", line);
-        say(text, (size_t)n);
+        write_error(text, (size_t)n);
         c->shown_ns = now;
     }
     (void)pthread_mutex_unlock(&c->one);
@@ -355,15 +355,15 @@ static void show(void *context, const hdx_progress_report *r)
 hdx_progress cli_console_progress(cli_console *c)
 {
     bool shows = c->progress == CLI_AS_JSON || c->progress == CLI_ALWAYS || (c->progress == CLI_AUTO && c->terminal);
-    return (hdx_progress){ .context = c, .report = shows ? show : NULL, .cancelled = stop_wanted };
+    return (hdx_progress){ .context = c, .report = shows ? show_progress : NULL, .cancelled = stop_wanted };
 }
 
 static void erase(cli_console *c)
 {
     if (c->line)
-        say("\r\x1b[K", 4);
+        write_error("\r\x1b[K", 4);
     c->line = false;
-    atomic_store(&line_stands, false);
+    atomic_store(&line_shown, false);
 }
 
 void cli_console_erase(cli_console *c)
@@ -381,7 +381,7 @@ void cli_console_begin(cli_console *c)
     (void)pthread_mutex_unlock(&c->one);
 }
 
-/* A notice goes out now, or when the answer is out and its pager gone. */
+/* Writes a notice now, or after the answer and its pager have ended. */
 static void put_notice(cli_console *c, const hdx_buffer *line)
 {
     (void)pthread_mutex_lock(&c->one);
@@ -389,7 +389,7 @@ static void put_notice(cli_console *c, const hdx_buffer *line)
     if (c->held && c->terminal)
         hdx_buffer_put(&c->later, line->at, line->len);
     else
-        say(line->at, (size_t)line->len);
+        write_error(line->at, (size_t)line->len);
     (void)pthread_mutex_unlock(&c->one);
 }
 
@@ -399,7 +399,7 @@ void cli_console_hold(cli_console *c, bool on)
     erase(c);
     c->held = on;
     if (!on && c->later.len > 0) {
-        say(c->later.at, (size_t)c->later.len);
+        write_error(c->later.at, (size_t)c->later.len);
         hdx_buffer_clear(&c->later);
     }
     (void)pthread_mutex_unlock(&c->one);
@@ -468,8 +468,8 @@ static hdx_cell text_cell(const char *s)
     return (hdx_cell){ .kind = HDX_CELL_TEXT, .as.text = { s, (uint32_t)strlen(s) } };
 }
 
-/* {"error": {...}} on standard output. */
-static void document(int exit_code, const hdx_error *err)
+/* Writes {"error": {...}} to standard output. */
+static void put_error_document(int exit_code, const hdx_error *err)
 {
     hdx_member members[6] = { { "code", { .kind = HDX_CELL_UINT, .as.natural = (uint64_t)exit_code } },
                               { "kind", text_cell(hdx_code_name(err->code)) },
@@ -505,17 +505,17 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
     hdx_error  given = *err;
     hdx_buffer line = hdx_buffer_of(NULL);
     int        exit_code = cli_exit_code(code);
-    if (code == HDX_CANCELLED && atomic_load(&asking) != NULL) {
+    if (code == HDX_CANCELLED && atomic_load(&shell_sql) != NULL) {
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = "interrupted" };
-    } else if (code == HDX_CANCELLED) { /* one wording, wherever the signal met the work */
+    } else if (code == HDX_CANCELLED) { /* one wording for all interrupted work */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE, .message = INTERRUPTED };
         memcpy(given.hint, err->hint, sizeof given.hint);
-    } else if (given.code != code || given.message[0] == '\0') { /* nobody said more */
+    } else if (given.code != code || given.message[0] == '\0') { /* no message: the name of the code is used */
         given = (hdx_error){ .code = code, .offset = HDX_NOWHERE };
         (void)snprintf(given.message, sizeof given.message, "%s", hdx_code_name(code));
     }
     if (json)
-        document(exit_code, &given);
+        put_error_document(exit_code, &given);
     hdx_buffer_text(&line, "heapdex: ");
     if (given.where[0] != '\0') {
         cli_put_plain(&line, given.where, strlen(given.where));
@@ -535,7 +535,7 @@ int cli_report(cli_console *c, hdx_code code, const hdx_error *err, bool json)
     (void)pthread_mutex_lock(&c->one);
     erase(c);
     if (!line.failed)
-        say(line.at, (size_t)line.len);
+        write_error(line.at, (size_t)line.len);
     (void)pthread_mutex_unlock(&c->one);
     hdx_buffer_free(&line);
     return exit_code;

@@ -1,8 +1,8 @@
 /*
- * content.c - `object --text`: what one object holds, as it is and nothing beside it, for a file or another program.
+ * content.c - `object --text`: only the content of one object, unchanged, for a file or another program.
  *
- * On a terminal a text cannot drive it: control characters but ends of lines and tabs are shown as \xNN there. What is
- * no text goes to no terminal.
+ * On a terminal, control characters other than line ends and tabs are shown as \xNN. Content that is not text is not
+ * written to a terminal.
  */
 #include "cli/cli.h"
 
@@ -14,7 +14,7 @@ typedef struct screen {
     char       last;
 } screen;
 
-static bool show(void *context, const char *bytes, size_t len)
+static bool screen_write(void *context, const char *bytes, size_t len)
 {
     screen *s = context;
     hdx_buffer_clear(&s->text);
@@ -32,17 +32,17 @@ static bool show(void *context, const char *bytes, size_t len)
     return !s->text.failed && s->sink.write(s->sink.context, s->text.at, (size_t)s->text.len);
 }
 
-static hdx_code put(const cli_run *run, hdx_put *to, void *context, hdx_content *what, hdx_error *err)
+static hdx_code put_content(const cli_run *run, hdx_put *to, void *context, hdx_content *what, hdx_error *err)
 {
     const cli_call *c = run->call;
     return hdx_answer_content(run->session, c->arguments, c->argument_count, to, context, what, err);
 }
 
-static hdx_code on_terminal(const cli_run *run, const hdx_sink *sink, hdx_error *err)
+static hdx_code put_on_terminal(const cli_run *run, const hdx_sink *sink, hdx_error *err)
 {
     screen      s = { .sink = *sink, .text = hdx_buffer_of(NULL), .last = '\n' };
     hdx_content what;
-    hdx_code    code = put(run, show, &s, &what, err);
+    hdx_code    code = put_content(run, screen_write, &s, &what, err);
     if (code == HDX_OK && s.last != '\n')
         (void)sink->write(sink->context, "\n", 1);
     hdx_buffer_free(&s.text);
@@ -52,7 +52,7 @@ static hdx_code on_terminal(const cli_run *run, const hdx_sink *sink, hdx_error 
 hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *err)
 {
     hdx_content what;
-    hdx_code    code = put(run, NULL, NULL, &what, err);
+    hdx_code    code = put_content(run, NULL, NULL, &what, err);
     if (code != HDX_OK)
         return code;
     const bool terminal = run->output->path == NULL && isatty(STDOUT_FILENO) == 1;
@@ -61,5 +61,5 @@ hdx_code cli_put_content(const cli_run *run, const hdx_sink *sink, hdx_error *er
                         hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--text: %s cannot be written to a terminal",
                                  what == HDX_CONTENT_PICTURE ? "a picture" : "binary content"),
                         "-o FILE writes it to a file");
-    return terminal ? on_terminal(run, sink, err) : put(run, sink->write, sink->context, &what, err);
+    return terminal ? put_on_terminal(run, sink, err) : put_content(run, sink->write, sink->context, &what, err);
 }

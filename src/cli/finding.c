@@ -1,4 +1,4 @@
-/* finding.c - one finding of the command check in words, as its page and its reports have it. */
+/* finding.c - one finding of the command check as text, for its page and its reports. */
 #include "cli/report.h"
 
 static void put(hdx_buffer *out, const char *text) { cli_put_plain(out, text, strlen(text)); }

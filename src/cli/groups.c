@@ -1,6 +1,6 @@
 /*
- * groups.c - the commands in groups, as `heapdex help` lists them and `heapdex help GROUP` explains them. The line of a
- * command says when to take it rather than its neighbours; the test cli.test_help finds a command that has no group.
+ * groups.c - the groups of commands that `heapdex help` lists and `heapdex help GROUP` explains. The line of a command
+ * says when to use it instead of similar ones; the test cli.test_help fails for a command without a group.
  */
 #include "cli/cli.h"
 

@@ -1,6 +1,6 @@
 /*
- * help.c - help of everything, of one command and of a topic, at most 80 columns wide: options out of the table,
- * columns and words out of the answers. Options that every command takes are told in one place, `help options`.
+ * help.c - general help and help on a command or a topic, at most 80 columns wide. Options are read from the table of
+ * options, columns and words from the answers. Options of every command are only described in `help options`.
  */
 #include "cli/cli.h"
 
@@ -8,8 +8,8 @@
 
 enum { WIDTH = 79, OPTION_COLUMN = 29, COLUMN_COLUMN = 24, USAGE_INDENT = 9 };
 
-/* Puts words from `column` on, broken before WIDTH and continued at `indent`. */
-static void wrapped(hdx_buffer *out, const char *text, size_t column, size_t indent)
+/* Writes words from `column` on, with lines that end before WIDTH and continue at `indent`. */
+static void put_wrapped(hdx_buffer *out, const char *text, size_t column, size_t indent)
 {
     bool first = true;
     while (*text != '\0') {
@@ -32,7 +32,7 @@ static void wrapped(hdx_buffer *out, const char *text, size_t column, size_t ind
     hdx_buffer_text(out, "\n");
 }
 
-static void option_line(hdx_buffer *out, const cli_option *o)
+static void put_option_line(hdx_buffer *out, const cli_option *o)
 {
     const hdx_parameter *p = o->is;
     char                 head[64], text[512];
@@ -46,16 +46,17 @@ static void option_line(hdx_buffer *out, const cli_option *o)
     else
         hdx_buffer_format(out, "%*s", OPTION_COLUMN - len, "");
     size_t at = 0;
-    for (const char *c = p->choices; c != NULL && *c != '\0' && at + 3 < sizeof text; c++) { /* "a b" reads "a, b: " */
+    for (const char *c = p->choices; c != NULL && *c != '\0' && at + 3 < sizeof text;
+         c++) { /* "a b" becomes "a, b: " */
         if (*c == ' ')
             text[at++] = ',';
         text[at++] = *c;
     }
     (void)snprintf(text + at, sizeof text - at, "%s%s", p->choices != NULL ? ": " : "", p->sentence);
-    wrapped(out, text, OPTION_COLUMN, OPTION_COLUMN);
+    put_wrapped(out, text, OPTION_COLUMN, OPTION_COLUMN);
 }
 
-static void options_of(hdx_buffer *out, const hdx_answer *answer)
+static void put_options(hdx_buffer *out, const hdx_answer *answer)
 {
     cli_option   options[CLI_OPTIONS_MAX];
     const size_t count = cli_options_of(answer, options);
@@ -66,12 +67,12 @@ static void options_of(hdx_buffer *out, const hdx_answer *answer)
         hdx_buffer_text(out, "\noptions of this command:\n");
     for (size_t i = 0; i < count; i++)
         if (!options[i].everywhere)
-            option_line(out, &options[i]);
+            put_option_line(out, &options[i]);
     hdx_buffer_format(out, "\nand --format, %s-o and others: heapdex help options\n",
                       answer != NULL && cli_has_language(answer) ? "" : "--where, --sort, --limit, ");
 }
 
-static void column_line(hdx_buffer *out, const hdx_column *c)
+static void put_column_line(hdx_buffer *out, const hdx_column *c)
 {
     char       text[400];
     const bool may_be_null = (c->flags & HDX_COLUMN_NULLABLE) != 0 && strstr(c->sentence, "null") == NULL;
@@ -80,10 +81,10 @@ static void column_line(hdx_buffer *out, const hdx_column *c)
         hdx_buffer_format(out, "\n%*s", COLUMN_COLUMN, "");
     (void)snprintf(text, sizeof text, "%s%s%s", c->sentence, may_be_null ? "; may be null" : "",
                    c->flags & HDX_COLUMN_WIDE ? "; not in tables" : "");
-    wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
+    put_wrapped(out, text, COLUMN_COLUMN, COLUMN_COLUMN);
 }
 
-/* Has the form this column, told in the same words? */
+/* Returns whether the form has this column with the same sentence. */
 static bool has_column(const hdx_form *f, const hdx_column *c)
 {
     for (unsigned i = 0; i < f->column_count; i++)
@@ -92,8 +93,8 @@ static bool has_column(const hdx_form *f, const hdx_column *c)
     return false;
 }
 
-/* `below`: the form whose columns are told after these; NULL: none. */
-static void columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *below)
+/* Lists columns that `below`, the form listed next, does not repeat; below NULL: all. */
+static void put_columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *below)
 {
     const char *is = f->parameter != NULL && strcmp(f->is, "true") != 0 ? f->is : "";
     unsigned    shared = 0;
@@ -107,20 +108,20 @@ static void columns_of_form(hdx_buffer *out, const hdx_form *f, const hdx_form *
                                                     : ": the same as below\n");
     for (unsigned i = 0; i < f->column_count; i++)
         if (shared == 0 || !has_column(below, &f->columns[i]))
-            column_line(out, &f->columns[i]);
+            put_column_line(out, &f->columns[i]);
 }
 
-/* What --columns, --where and --sort can name; the usual ones stand last, nearest to the options. */
-static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
+/* Lists the columns for --columns, --where and --sort; those of the usual form are last, next to the options. */
+static void put_columns(hdx_buffer *out, const hdx_answer *a)
 {
     size_t                   count;
     const hdx_answer *const *tables = hdx_tables(&count);
     const hdx_form          *usual = NULL;
-    if (a->flags & HDX_ANSWER_PLAIN) { /* a table each */
+    if (a->flags & HDX_ANSWER_PLAIN) { /* each form is a table */
         for (size_t i = 0; i < count; i++) {
             hdx_buffer_format(out, "\ncolumns of --table %s:\n", tables[i]->name);
             for (unsigned k = 0; k < tables[i]->forms[0].column_count; k++)
-                column_line(out, &tables[i]->forms[0].columns[k]);
+                put_column_line(out, &tables[i]->forms[0].columns[k]);
         }
         return;
     }
@@ -128,14 +129,14 @@ static void columns_of_answer(hdx_buffer *out, const hdx_answer *a)
         if (a->forms[i].column_count > 0 && (usual == NULL || a->forms[i].parameter == NULL))
             usual = &a->forms[i];
     for (unsigned i = a->form_count; i-- > 0;)
-        if (a->forms[i].column_count > 0 && &a->forms[i] != usual) /* others follow from what is asked */
-            columns_of_form(out, &a->forms[i], usual);
+        if (a->forms[i].column_count > 0 && &a->forms[i] != usual) /* the columns of other forms depend on the query */
+            put_columns_of_form(out, &a->forms[i], usual);
     if (usual != NULL)
-        columns_of_form(out, usual, NULL);
+        put_columns_of_form(out, usual, NULL);
 }
 
-/* Where there are many ways to say of what, the line breaks behind one of them. */
-static void usage_of(hdx_buffer *out, const hdx_answer *a)
+/* If a command has many alternative parameters, the line breaks after one of them. */
+static void put_usage(hdx_buffer *out, const hdx_answer *a)
 {
     hdx_buffer usage = hdx_buffer_of(NULL);
     size_t     column = 0;
@@ -154,15 +155,15 @@ static void usage_of(hdx_buffer *out, const hdx_answer *a)
     hdx_buffer_free(&usage);
 }
 
-static void help_of_command(hdx_buffer *out, const hdx_answer *a)
+static void put_command_help(hdx_buffer *out, const hdx_answer *a)
 {
     hdx_buffer_format(out, "heapdex %s - ", a->name);
-    wrapped(out, a->sentence, 11 + strlen(a->name), 4);
+    put_wrapped(out, a->sentence, 11 + strlen(a->name), 4);
     hdx_buffer_text(out, "\n");
-    usage_of(out, a);
-    wrapped(out, a->more, 0, 0);
-    columns_of_answer(out, a);
-    options_of(out, a);
+    put_usage(out, a);
+    put_wrapped(out, a->more, 0, 0);
+    put_columns(out, a);
+    put_options(out, a);
     hdx_buffer_format(out, "\nexamples:\n  %s\n  %s\n", a->examples[0], a->examples[1]);
 }
 
@@ -171,22 +172,22 @@ void cli_put_help_line(hdx_buffer *out, const char *name, const char *sentence)
     hdx_buffer_format(out, "  %-*s", CLI_HELP_COLUMN - 2, name);
     if (strlen(name) + 3 > CLI_HELP_COLUMN)
         hdx_buffer_format(out, "\n%*s", CLI_HELP_COLUMN, "");
-    wrapped(out, sentence, CLI_HELP_COLUMN, CLI_HELP_COLUMN);
+    put_wrapped(out, sentence, CLI_HELP_COLUMN, CLI_HELP_COLUMN);
 }
 
 void cli_help(hdx_buffer *out, const hdx_answer *answer)
 {
     if (answer != NULL) {
-        help_of_command(out, answer);
+        put_command_help(out, answer);
         return;
     }
     hdx_buffer_text(out, "heapdex - questions about JVM and Android heap dumps, answered from an index\n\n"
                          "usage: heapdex DUMP                                  a first look\n"
                          "       heapdex COMMAND [OPTIONS] DUMP [ARGUMENTS]\n\n");
-    wrapped(out,
-            "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first command builds the index; later "
-            "commands use it and answer at once. Options may appear anywhere; -- ends them.",
-            0, 0);
+    put_wrapped(out,
+                "DUMP is a heap dump (.hprof, .hprof.gz) or an index folder. The first command builds the index; later "
+                "commands use it and answer at once. Options may appear anywhere; -- ends them.",
+                0, 0);
     cli_help_groups(out);
     hdx_buffer_text(out, "\nmore help:\n"
                          "  heapdex help COMMAND   options, columns and examples of a command\n"
@@ -206,19 +207,19 @@ void cli_help(hdx_buffer *out, const hdx_answer *answer)
 
 /* ---- topics ---- */
 
-static void options_of_all(hdx_buffer *out)
+static void put_all_options(hdx_buffer *out)
 {
     cli_option   options[CLI_OPTIONS_MAX];
     const size_t count = cli_options_of(NULL, options);
     hdx_buffer_text(out, "options of every command to which they apply:\n");
     for (size_t i = 0; i < count; i++)
-        option_line(out, &options[i]);
+        put_option_line(out, &options[i]);
     hdx_buffer_text(out, "\n--opt value and --opt=value are the same. Options may appear anywhere; -- ends\nthem. "
                          "Unknown options are errors.\n\nexamples:\n  heapdex histogram app.hprof --format csv -o "
                          "classes.csv\n  heapdex dominators app.hprof --limit 0 --units bytes\n");
 }
 
-static void how_to_name(hdx_buffer *out)
+static void put_objects_topic(hdx_buffer *out)
 {
     hdx_buffer_text(out, "how to name an object:\n"
                          "  0x7f3a10                  its address, as answers show it\n"
@@ -235,11 +236,11 @@ static void how_to_name(hdx_buffer *out)
                          "\nexamples:\n"
                          "  heapdex object app.hprof '#1234' thread:main\n"
                          "  heapdex objects app.hprof --class '*Map' | heapdex path app.hprof -\n");
-    hdx_buffer_text(out, "\n----\n\n"); /* a command has that name, too */
-    help_of_command(out, hdx_answer_named("objects"));
+    hdx_buffer_text(out, "\n----\n\n"); /* a command has the same name */
+    put_command_help(out, hdx_answer_named("objects"));
 }
 
-static void how_to_choose(hdx_buffer *out)
+static void put_choices_topic(hdx_buffer *out)
 {
     hdx_buffer_text(out, "Rows are filtered (--where), sorted (--sort) and limited (--limit); --columns\n"
                          "selects the columns. heapdex help COMMAND lists the columns of a command.\n"
@@ -258,7 +259,7 @@ static void how_to_choose(hdx_buffer *out)
                          "  heapdex threads app.hprof --where 'retained > 1M' --columns name,retained\n");
 }
 
-static void how_to_rule(hdx_buffer *out)
+static void put_rules_topic(hdx_buffer *out)
 {
     hdx_buffer_text(out, "Rules of heapdex check: one per line in a file (--rules FILE), or --rule 'RULE'.\n"
                          "--max, --min and --growth replace the first word of a rule:\n"
@@ -286,10 +287,10 @@ static const struct {
     const char *name;
     void (*write)(hdx_buffer *out);
 } topics[] = {
-    { "options", options_of_all },
-    { "objects", how_to_name },
-    { "columns", how_to_choose },
-    { "rules", how_to_rule },
+    { "options", put_all_options },
+    { "objects", put_objects_topic },
+    { "columns", put_choices_topic },
+    { "rules", put_rules_topic },
 };
 #define TOPICS (sizeof topics / sizeof *topics)
 

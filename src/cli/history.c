@@ -1,8 +1,8 @@
 /*
  * history.c - the file of the shell's history (history.h).
  *
- * libedit would open whatever has the name, wait for a pipe, read a file of any size, and not notice a full disk. Thus
- * heapdex opens the file, copies its newest lines into memory, and has libedit decode that copy.
+ * libedit itself would open a file of any type, block on a pipe, read a file of any size and ignore a full disk.
+ * Therefore heapdex opens the file, copies its newest lines into memory, and lets libedit decode that copy.
  */
 #include "cli/history.h"
 
@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HEAD       "_HiStOrY_V2_\n" /* the first line of a history of libedit 2.9 and later */
+#define HEAD       "_HiStOrY_V2_\n" /* first line of a history file of libedit 2.9 and later */
 #define HEAD_BYTES (sizeof HEAD - 1)
-#define LOCK_TRIES 100u /* in a second: another shell writes a small file */
+#define LOCK_TRIES 100u /* within a second: another shell only writes a small file */
 
 History *cli_history_new(void)
 {
@@ -37,7 +37,7 @@ History *cli_history_new(void)
     return h;
 }
 
-/* False: reading failed, or the file is shorter than that. */
+/* Returns false if reading fails or the file is too short. */
 static bool read_at(int fd, char *to, uint64_t len, uint64_t at)
 {
     for (uint64_t got = 0; got < len;) {
@@ -60,9 +60,9 @@ static bool write_all(int fd, const char *from, uint64_t len)
     return true;
 }
 
-#define LINE_BYTES 1024u /* longer ones libedit has no room for at some lengths */
+#define LINE_BYTES 1024u /* libedit lacks room for some longer lines */
 
-/* libedit writes printable ASCII alone, and does not expect anything else. Returns the end of the lines that are. */
+/* Removes lines that are not printable ASCII, which libedit never writes and does not expect. Returns the new end. */
 static char *keep_printable(char *from, const char *end)
 {
     char *to = from;
@@ -81,14 +81,14 @@ static char *keep_printable(char *from, const char *end)
     return to;
 }
 
-/* The head and the newest lines, as a file in memory; -1: not possible. */
+/* Returns a file in memory with the head and the newest lines; -1: failed. */
 static int copy_of(int fd, uint64_t size)
 {
     const uint64_t len = size < CLI_HISTORY_BYTES ? size : CLI_HISTORY_BYTES;
     char          *bytes = malloc(len), *from = bytes;
     int            copy = -1;
     if (bytes != NULL && read_at(fd, bytes, len, size - len)) {
-        if (len < size) { /* begins within a line */
+        if (len < size) { /* the copy starts within a line */
             from = memchr(bytes, '\n', len);
             from = from != NULL ? from + 1 : bytes + len;
         } else {
@@ -105,8 +105,7 @@ static int copy_of(int fd, uint64_t size)
     return copy;
 }
 
-/* True: the file is missing, empty or a history, whose lines are added. *st: of the file, st_nlink 0 if it is missing.
- */
+/* Adds the lines of the file. Returns false if it is not a history. *st: its status; st_nlink is 0 if it is missing. */
 static bool load(History *h, const char *path, struct stat *st)
 {
     char       head[HEAD_BYTES], name[64];
@@ -135,7 +134,7 @@ void cli_history_load(History *h, const char *path)
     (void)load(h, path, &st);
 }
 
-/* A lock on the folder of a file, so that no file remains of it; -1: none. Another shell holds it for a moment only. */
+/* Locks the folder of the file, which leaves no lock file; -1: failed. Other shells hold the lock only briefly. */
 static int lock_folder(const char *path)
 {
     const struct timespec nap = { .tv_nsec = 10000000 };
@@ -150,7 +149,7 @@ static int lock_folder(const char *path)
     return fd;
 }
 
-/* On disk before it gets its name: a full disk leaves the old history. */
+/* Replaces the file only after the new one is on disk: with a full disk the old history remains. */
 static void replace(History *h, const char *path)
 {
     char      part[PATH_MAX + 32];

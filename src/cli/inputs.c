@@ -1,9 +1,9 @@
 /*
- * inputs.c - the files that a call reads, and that none of its outputs may replace.
+ * inputs.c - the files that a call reads, which none of its outputs may replace.
  *
  * In:  a call.
- * Out: the dump, further dumps, every argument that names a file to read, dumps that a statement attaches.
- * Standard input is no path; hdx_output_check asks for it by itself.
+ * Out: the dump, further dumps, every argument that names a file to read, dumps of --attach.
+ * Standard input has no path; hdx_output_check tests it itself.
  */
 #include "cli/cli.h"
 
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* Parameters that name a file, and are outputs. */
+/* Returns whether a parameter names an output file. */
 static bool is_output(const char *parameter)
 {
     return strcmp(parameter, "output") == 0 || strcmp(parameter, "out") == 0;
@@ -45,7 +45,7 @@ hdx_code cli_inputs_of(const cli_call *call, hdx_arena *arena, cli_inputs *out, 
     return HDX_OK;
 }
 
-/* The file that each output of the call is written to; NULL where it is standard output. */
+/* Returns the file of each output of the call; NULL: standard output. */
 static hdx_code outputs_of(const cli_call *call, hdx_arena *arena, const char ***out, size_t *count, hdx_error *err)
 {
     const char *const named[] = { cli_is_folder(call) ? NULL : call->output, cli_given(call, "output"), call->junit,
@@ -69,7 +69,7 @@ static hdx_code outputs_of(const cli_call *call, hdx_arena *arena, const char **
     return code;
 }
 
-/* Two links may lead to one file that does not exist yet. */
+/* Also compares targets of symbolic links: two links may lead to one file that does not exist yet. */
 static bool same_target(const char *a, const char *b)
 {
     char x[HDX_PATH_ROOM], y[HDX_PATH_ROOM];

@@ -1,6 +1,6 @@
 /*
- * leaks.c - behind the command leaks: JUnit, and whether the condition of --fail-on holds. The session keeps the
- * answers: the page (leaks_page.c) and JUnit draw from them.
+ * leaks.c - the command leaks: the JUnit file, and whether the condition of --fail-on is true. The page (leaks_page.c)
+ * and JUnit read the leaks from the session.
  */
 #include "cli/report.h"
 
@@ -8,20 +8,20 @@
 
 static bool fails(const cli_call *c, hdx_leak_kind kind)
 {
-    static const cli_fail of[] = { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY,
-                                   CLI_FAIL_ANY }; /* an unreachable object fails `any` alone */
+    /* an unreachable object only fails `any` */
+    static const cli_fail of[] = { CLI_FAIL_APPLICATION, CLI_FAIL_LIBRARY, CLI_FAIL_ANY };
     return c->fail_on == CLI_FAIL_ANY || c->fail_on == of[kind];
 }
 
 /* ---- JUnit ---- */
 
-/* Is it a failure of the report? Those that --fail-on names are, application leaks without it. */
+/* Returns whether JUnit reports a failure: for the leaks that --fail-on names, without it for application leaks. */
 static bool is_failure(const cli_call *c, hdx_leak_kind kind)
 {
     return c->fail_on == CLI_FAIL_NEVER ? kind == HDX_LEAK_APPLICATION : fails(c, kind);
 }
 
-/* A case per leak. */
+/* Writes a test case for a leak. */
 static void put_case(cli_run *run, hdx_buffer *out, const hdx_leak *k, size_t dump)
 {
     const hdx_leak_trace *t = &k->traces[0];

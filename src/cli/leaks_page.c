@@ -1,6 +1,6 @@
 /*
- * leaks_page.c - leaks as a page in the shape that users of LeakCanary know: groups by signature, each with a path
- * drawn from its GC root to the object that leaks, suspect references underlined.
+ * leaks_page.c - leaks as a page in the format of LeakCanary: groups by signature, each with a path from its GC root to
+ * the leaking object, with suspect references underlined.
  *
  *     ┬───
  *     │ GC root: class of the system (STICKY_CLASS)
@@ -152,7 +152,7 @@ void cli_put_trace(hdx_buffer *out, const hdx_leaks *leaks, const hdx_leak_trace
     if (t->root_type != NULL)
         hdx_buffer_format(out, "┬───\n│ GC root: %s (%s)\n│\n", words != NULL ? words : "unknown kind", t->root_type);
     if (hdx_leak_steps_read(leaks, t, &steps, &err) != HDX_OK)
-        out->failed = true; /* the sum of the file was right a moment ago: memory */
+        out->failed = true; /* the checksum of the file was already verified, so memory is missing */
     for (uint64_t i = 0; i < steps.count; i++)
         put_step(out, &steps.at[i], human);
     hdx_leak_steps_free(&steps);
@@ -201,7 +201,7 @@ static void put_leak(hdx_buffer *out, const cli_run *run, size_t dump, const hdx
         cli_put_trace(out, leaks_of(run, dump), &k->traces[i], human);
 }
 
-/* Of several dumps: was the leak shown with an earlier one? */
+/* Returns whether the leak was already shown with an earlier dump. */
 static bool shown_before(const cli_run *run, size_t dump, const hdx_leak *k)
 {
     for (size_t d = 0; d < dump && k->kind != HDX_LEAK_UNREACHABLE; d++)
@@ -224,7 +224,7 @@ static uint64_t count_of(const cli_run *run, hdx_leak_kind kind)
     return n;
 }
 
-/* Why there is nothing, where another finder may have something. */
+/* Explains why there are no leaks, if another command may find some. */
 static void put_unwatched(hdx_buffer *out, const cli_run *run)
 {
     const char *finder = cli_given(run->call, "finder");
@@ -274,7 +274,7 @@ static void put_kind(hdx_buffer *out, const cli_run *run, hdx_leak_kind kind)
 
 /* ---- the page on a terminal ---- */
 
-/* A line as ASCII: what this page draws becomes what looks like it, of the same width; other text is escaped. */
+/* Converts a line to ASCII: drawing characters become similar ones of the same width, other characters are escaped. */
 static void put_ascii(hdx_buffer *to, const char *at, size_t len)
 {
     static const struct {
@@ -297,7 +297,7 @@ static void put_ascii(hdx_buffer *to, const char *at, size_t len)
     }
 }
 
-/* Bytes of the first `columns` columns. */
+/* Returns the number of bytes in the first `columns` columns. */
 static size_t bytes_of(const char *at, size_t len, size_t columns)
 {
     size_t i = 0;
@@ -307,20 +307,20 @@ static size_t bytes_of(const char *at, size_t len, size_t columns)
     return i;
 }
 
-/* What stands in front of the rest of a line that is broken: the edge of the path, and a little room. */
+/* Returns the start of continuation lines: the edge of the path and an indentation. */
 static const char *edge_of(const char *at, size_t len)
 {
     static const struct {
-        const char *begins, *goes_on;
+        const char *begins, *continues;
     } edges[] = { { "│ ", "│      " }, { "├─", "│      " },  { "| ", "|      " },   { "+- ", "|      " },
                   { "╰→", "       " }, { "`> ", "       " }, { "     ", "       " } };
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
         if (len >= strlen(edges[i].begins) && memcmp(at, edges[i].begins, strlen(edges[i].begins)) == 0)
-            return edges[i].goes_on;
+            return edges[i].continues;
     return "";
 }
 
-/* Breaks at spaces where a terminal would break anywhere. A reference stays whole: its suspects are underlined. */
+/* Wraps a line at spaces. A reference is not wrapped, because the line below underlines its suspects. */
 static void put_line(hdx_buffer *to, const char *at, size_t len, unsigned width)
 {
     const char  *edge = edge_of(at, len);
@@ -332,7 +332,7 @@ static void put_line(hdx_buffer *to, const char *at, size_t len, unsigned width)
         while (cut > 0 && at[cut] != ' ')
             cut--;
         if (bytes_of(at, len, inner) >= cut)
-            break; /* one long word */
+            break; /* a single long word */
         hdx_buffer_put(to, at, cut);
         hdx_buffer_format(to, "\n%s", edge);
         at += cut + 1;

@@ -1,7 +1,7 @@
 /*
- * line.c - lines from the terminal (line.h).
+ * line.c - reads lines from the terminal (line.h).
  *
- * Keys are read by ourselves for libedit: it would begin to read again after a signal, and Ctrl-C is to end the line.
+ * This file reads the keys for libedit, which would restart a read after a signal, while Ctrl-C must end the line.
  */
 #include "cli/line.h"
 #include "cli/history.h"
@@ -22,13 +22,13 @@ struct cli_line {
 #ifdef HDX_EDIT
     EditLine   *edit;
     History    *history;
-    History    *own; /* lines of this call, which the file has not */
+    History    *own; /* lines of this call, which are not in the file */
     char       *path;
     const char *prompt;
 #endif
 };
 
-/* Signals come while it waits, and not between the question whether one came and the wait. */
+/* Signals are delivered only during ppoll, not between the check for one and the wait. */
 static bool wait_for_key(void)
 {
     struct pollfd key = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -38,12 +38,12 @@ static bool wait_for_key(void)
     (void)sigaddset(&ours, SIGTERM);
     (void)sigaddset(&ours, SIGHUP);
     (void)pthread_sigmask(SIG_BLOCK, &ours, &before);
-    const bool waits = !cli_asking_wants_end() && ppoll(&key, 1, NULL, &before) > 0;
+    const bool waits = !cli_shell_must_stop() && ppoll(&key, 1, NULL, &before) > 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return waits;
 }
 
-/* One byte; false: Ctrl-C, the end, or that the program is to end. */
+/* Reads one byte; false: Ctrl-C, end of input, or the program must end. */
 static bool read_byte(cli_line *l, char *byte)
 {
     for (;;) {
@@ -51,7 +51,7 @@ static bool read_byte(cli_line *l, char *byte)
         const ssize_t n = there ? read(STDIN_FILENO, byte, 1) : -1;
         if (n >= 0)
             return n == 1;
-        l->interrupted = cli_asking_interrupted();
+        l->interrupted = cli_shell_interrupted();
         if (l->interrupted || cli_signal() != 0 || errno != EINTR)
             return false;
     }
@@ -98,7 +98,7 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)l->prompt;
 }
 
-/* The next character: 1, 0 at the end, -1 where the line is given up. */
+/* Reads the next character. Returns 1; 0 at the end of input; -1 if the line is abandoned. */
 static int next_character(EditLine *edit, wchar_t *character)
 {
     cli_line *l = NULL;
@@ -109,7 +109,7 @@ static int next_character(EditLine *edit, wchar_t *character)
         const size_t n = mbrtowc(character, &byte, 1, &state);
         if (n == (size_t)-2)
             continue;
-        if (n == (size_t)-1) { /* no character at all: the byte stands for itself */
+        if (n == (size_t)-1) { /* an invalid sequence: the byte is used as a character */
             memset(&state, 0, sizeof state);
             *character = (unsigned char)byte;
         }
@@ -154,7 +154,7 @@ cli_line *cli_line_open(const char *path, cli_line_complete *complete, void *con
     (void)el_set(l->edit, EL_SIGNAL, 0);
     (void)el_set(l->edit, EL_GETCFN, next_character);
     (void)el_wset(l->edit, EL_ADDFN, L"heapdex-complete", L"completes a word",
-                  tab); /* el_set would copy both, for good */
+                  tab); /* el_set would copy both texts and never free them */
     (void)el_set(l->edit, EL_BIND, "^I", "heapdex-complete", (char *)NULL);
     (void)el_set(l->edit, EL_BIND, "^R", "em-inc-search-prev", (char *)NULL);
     (void)el_set(l->edit, EL_HIST, history, l->history);
@@ -184,12 +184,12 @@ cli_line_end cli_line_read(cli_line *l, const char *prompt, hdx_buffer *out)
     int count = 0;
     l->prompt = prompt;
     l->interrupted = false;
-    (void)el_set(l->edit, EL_PREP_TERM,
-                 1); /* before the prompt: what is pressed after it is a key, and no end of input */
+    /* before the prompt, so that Ctrl-D pressed after it is a key and not an end of input */
+    (void)el_set(l->edit, EL_PREP_TERM, 1);
     const char *text = el_gets(l->edit, &count);
     if (l->interrupted || cli_signal() != 0) {
         el_reset(l->edit);
-        if (l->interrupted) /* as a terminal shows it by itself */
+        if (l->interrupted) /* as a terminal itself shows it */
             (void)!write(STDOUT_FILENO, "^C", 2);
         return l->interrupted ? CLI_LINE_INTERRUPTED : CLI_LINE_OVER;
     }

@@ -1,6 +1,6 @@
 /*
- * look.c - a dump without a command: info in short, what stands out and what to ask next, and the classes and objects
- * that weigh most.
+ * look.c - the page for a dump without a command: a short info, conspicuous facts, what to query next, and the largest
+ * classes and objects.
  *
  *     bookshop.hprof: HPROF 1.0.2, 4.3 MB, compressed oops, 2026-11-21 17:07:13 UTC
  *     live         23,875 objects of 632 classes, 2.7 MB; 584 GC roots, 8 threads
@@ -10,20 +10,19 @@
  *       # what keeps bookshop.Bookshop$SessionCache alive
  *       heapdex path bookshop.hprof.gz 0xfeb18ea8
  *
- * The lines of "ask next" are commands that a shell takes as they stand: names out of the dump are quoted where they
- * must be.
+ * The lines of "ask next" are complete shell commands; names from the dump are quoted if necessary.
  */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
 #define TOP    "5"
-#define LOOKED "40" /* rows among which those are found that are worth a question */
+#define LOOKED "40" /* number of rows in which classes and objects to query next are searched */
 
 /* ---- the answers ---- */
 
-/* In the order that answers have by themselves, heaviest first: to sort them anew would make every row of them. */
-static hdx_code ask(cli_run *run, const char *name, const char *columns, hdx_rows **rows, hdx_error *err)
+/* Runs an answer in its own order, largest first. Sorting would compute every row. */
+static hdx_code run_answer(cli_run *run, const char *name, const char *columns, hdx_rows **rows, hdx_error *err)
 {
     hdx_argument arguments[4] = { { "limit", columns != NULL ? LOOKED : TOP },
                                   { "document", "false" },
@@ -40,7 +39,7 @@ static hdx_code render(cli_run *run, const char *name, const hdx_render_options 
                        hdx_error *err)
 {
     hdx_rows *rows = NULL;
-    hdx_code  code = ask(run, name, NULL, &rows, err);
+    hdx_code  code = run_answer(run, name, NULL, &rows, err);
     if (code == HDX_OK)
         code = hdx_render(rows, options, sink, err);
     hdx_rows_close(rows);
@@ -52,7 +51,7 @@ static bool begins(hdx_text text, const char *with)
     return text.len > strlen(with) && memcmp(text.at, with, strlen(with)) == 0;
 }
 
-/* How much there is to see of a class, the most first: the program's own, the JDK's, arrays. */
+/* How interesting a class is, the most interesting first: classes of the program, of the JDK, arrays. */
 typedef enum rank { OWN, OF_JDK, ARRAY, NONE } rank;
 static rank rank_of(hdx_text class)
 {
@@ -65,17 +64,17 @@ static rank rank_of(hdx_text class)
     return OWN;
 }
 
-/* Of the first row of a class of the best rank: the class and, where it has one, the address. Without rows empty. */
+/* Class and address of the first row with the best rank. Empty without rows. */
 typedef struct found {
     hdx_buffer class, address;
 } found;
 
-/* columns: class, or class, label and address, where the label of a class object tells which class it is. */
-static hdx_code find(cli_run *run, const char *name, const char *columns, found *out, hdx_error *err)
+/* columns: "class" or "class,label,address"; the label of a class object contains the name of its class. */
+static hdx_code find_best(cli_run *run, const char *name, const char *columns, found *out, hdx_error *err)
 {
     hdx_rows       *rows = NULL;
     const hdx_cell *cells;
-    hdx_code        code = ask(run, name, columns, &rows, err);
+    hdx_code        code = run_answer(run, name, columns, &rows, err);
     const bool      objects = strchr(columns, ',') != NULL;
     rank            of_best = NONE;
     while (code == HDX_OK && of_best != OWN && hdx_rows_next(rows, &cells)) {
@@ -83,7 +82,7 @@ static hdx_code find(cli_run *run, const char *name, const char *columns, found 
         const bool     itself = objects && cells[1].kind == HDX_CELL_TEXT && begins(cells[1].as.text, "class ");
         const hdx_text label = itself ? cells[1].as.text : class;
         rank           is = rank_of(itself ? (hdx_text){ label.at + 6, label.len - 6 } : class);
-        is = objects && is == ARRAY ? OF_JDK : is; /* a large array may well be what keeps most */
+        is = objects && is == ARRAY ? OF_JDK : is; /* a large array may be the object that retains most */
         if (is >= of_best)
             continue;
         of_best = is;
@@ -99,11 +98,11 @@ static hdx_code find(cli_run *run, const char *name, const char *columns, found 
     return code;
 }
 
-/* ---- what to ask next ---- */
+/* ---- what to query next ---- */
 
 static hdx_text text_of(const char *at, uint64_t len) { return (hdx_text){ len == 0 ? "" : at, (uint32_t)len }; }
 
-/* A command and what it is for: `before`, a name and `after`. */
+/* Writes a command after its purpose, which is `before`, a name and `after`. */
 static void put_next(hdx_buffer *out, const cli_call *c, const hdx_buffer *command, const char *before, hdx_text name,
                      const char *after, unsigned width)
 {
@@ -157,9 +156,10 @@ static hdx_code flush(hdx_buffer *out, const hdx_sink *sink, hdx_error *err)
     return good ? HDX_OK : hdx_fail(err, HDX_IO, "", HDX_NOWHERE, "cannot write");
 }
 
-/* Before the tables: on a terminal of 24 lines it begins on the first page. */
-static hdx_code ask_next(const cli_call *c, const found *object, const found *class, const hdx_render_options *options,
-                         const hdx_sink *sink, hdx_buffer *out, hdx_error *err)
+/* Comes before the tables, so that it begins on the first page of a terminal with 24 lines. */
+static hdx_code put_next_commands(const cli_call *c, const found *object, const found *class,
+                                  const hdx_render_options *options, const hdx_sink *sink, hdx_buffer *out,
+                                  hdx_error *err)
 {
     out->failed |= object->class.failed || object->address.failed || class->class.failed;
     if (object->address.len > 0)
@@ -192,11 +192,11 @@ static hdx_code look(cli_run *run, const hdx_render_options *options, const hdx_
 {
     found object = { hdx_buffer_of(NULL), hdx_buffer_of(NULL) }, class = { hdx_buffer_of(NULL), hdx_buffer_of(NULL) };
     hdx_code code;
-    /* what can fail comes before the first byte */
-    if ((code = find(run, "dominators", "class,label,address", &object, err)) == HDX_OK &&
-        (code = find(run, "histogram", "class", &class, err)) == HDX_OK &&
+    /* everything that can fail runs before the first byte is written */
+    if ((code = find_best(run, "dominators", "class,label,address", &object, err)) == HDX_OK &&
+        (code = find_best(run, "histogram", "class", &class, err)) == HDX_OK &&
         (code = put_about(run, options, sink, err)) == HDX_OK &&
-        (code = ask_next(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&
+        (code = put_next_commands(run->call, &object, &class, options, sink, out, err)) == HDX_OK &&
         (code = put_line("\nLargest classes\n\n", sink, err)) == HDX_OK &&
         (code = render(run, "histogram", options, sink, err)) == HDX_OK &&
         (code = put_line("\nObjects that retain the most\n\n", sink, err)) == HDX_OK)

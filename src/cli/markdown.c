@@ -1,13 +1,14 @@
 /*
- * markdown.c - what check found, as a summary for a pull request: GitHub's Markdown, which GitLab and others read, too.
+ * markdown.c - the findings of check as a summary for a pull request, in GitHub's Markdown, which GitLab and others
+ * also read.
  *
- * Names out of a dump may hold anything. In running text and tables whatever could be a mark of Markdown, HTML, a
- * formula, a link, an emoji or a mention is an entity, which none of these passes look through. Paths stand in fenced
- * blocks, where nothing means anything but the fence: each line in one begins with a word, so none can be its end.
+ * Names in a dump may contain any character. In text and tables every character that could be Markdown, HTML, a
+ * formula, a link, an emoji or a mention is written as an entity, which none of these interpret. Paths are in fenced
+ * blocks, which only a fence ends: each line in a block begins with a word, so none can be a fence.
  */
 #include "cli/report.h"
 
-/* mention: @name calls somebody, outside of code. */
+/* code: the text is within <code>. Outside of it, @name would notify a user. */
 static void put_text(hdx_buffer *out, const char *text, bool code)
 {
     hdx_buffer plain = hdx_buffer_of(NULL);
@@ -70,7 +71,8 @@ static void put_details(hdx_buffer *out, const hdx_check_result *r)
         hdx_buffer_text(out, "```text\n");
         path.message = "found:";
         cli_put_finding(&lines, &path);
-        const char *from = lines.at != NULL ? strchr(lines.at, '\n') : NULL; /* the message is in the table */
+        const char *from =
+            lines.at != NULL ? strchr(lines.at, '\n') : NULL; /* without the message, which is already in the table */
         hdx_buffer_text(out, from != NULL ? from + 1 : "");
         hdx_buffer_text(out, "```\n");
         out->failed |= lines.failed;

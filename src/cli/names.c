@@ -2,13 +2,15 @@
  * names.c - objects named on standard input ("-"): the column `address` of any earlier output, or the first word of a
  * line.
  *
- * Understood are csv, tsv, tables, jsonl and json of heapdex itself and plain lists. Lines without a name (headers,
- * "… 5 more rows") are passed over; a name that is wrong is not, it reaches the question and is refused there.
+ * The input is csv, tsv, a table, a page, jsonl or json of heapdex, or a plain list. Lines without a name (headers,
+ * "… 5 more rows") are skipped. A wrong name is not skipped: the query refuses it.
  */
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <unistd.h>
+
+#define OWN_ARGUMENTS 8u /* arguments that the command line adds later */
 
 hdx_code cli_read_all(int fd, const char *name, uint64_t most, hdx_buffer *in, hdx_error *err)
 {
@@ -37,9 +39,9 @@ static bool is_name(const char *s)
            strncmp(s, "thread:", 7) == 0 || (at != NULL && at != s);
 }
 
-/* ---- where the address stands ---- */
+/* ---- finding the address ---- */
 
-/* Takes the quotes off a field of csv that begins here; *rest: behind it. */
+/* Removes the quotes of the csv field that begins here. *rest: the text after it. */
 static char *unquote(char *field, char **rest)
 {
     char *to = field, *p = field + 1;
@@ -53,7 +55,7 @@ static char *unquote(char *field, char **rest)
     return field;
 }
 
-/* Field n of a line with that separator, quotes taken off in csv; NULL: it has fewer. The line is changed. */
+/* Returns field n of a line, in csv without quotes; NULL: the line has fewer fields. The line is modified. */
 static char *field_of(char *line, char separator, unsigned n)
 {
     for (char *p = line;; n--) {
@@ -75,7 +77,7 @@ static char *field_of(char *line, char separator, unsigned n)
 
 static bool is_address_column(const char *at, size_t len) { return len == 7 && memcmp(at, "address", 7) == 0; }
 
-/* Is the line the head of csv, tsv or a table that has a column `address`? Then what comes after it is read there. */
+/* Returns whether the line is the header of csv, tsv or a table with a column `address`; *c is then its position. */
 static bool is_head(cli_columns *c, const char *line)
 {
     static const char separators[] = { ',', '\t' };
@@ -92,7 +94,7 @@ static bool is_head(cli_columns *c, const char *line)
             p += len + 1;
         }
     }
-    for (const char *p = line; *p != '\0';) { /* a table: two blanks between columns */
+    for (const char *p = line; *p != '\0';) { /* columns of a table are separated by two blanks */
         const char  *gap = strstr(p, "  ");
         const size_t len = gap == NULL ? strlen(p) : (size_t)(gap - p);
         if (is_address_column(p, len)) {
@@ -105,7 +107,7 @@ static bool is_head(cli_columns *c, const char *line)
     return false;
 }
 
-/* What stands that many characters after the beginning of the line; characters are one column wide in what precedes. */
+/* Returns the text after `column` characters, which are assumed to be one column wide. */
 static char *at_column(char *line, unsigned column)
 {
     char *p = line;
@@ -116,8 +118,8 @@ static char *at_column(char *line, unsigned column)
 }
 
 /*
- * The value of the key "address" of the row itself, not of what is nested in it. *document: a whole document stands in
- * this line, which is no row.
+ * Returns the value of the key "address" of the row itself, not of nested objects. *document: the line contains a whole
+ * document and not a row.
  */
 static char *address_of_row(char *line, bool *document)
 {
@@ -145,7 +147,7 @@ static char *address_of_row(char *line, bool *document)
     return NULL;
 }
 
-/* The last word that begins as an address does; NULL: none. */
+/* Returns the last word that begins with 0x; NULL: none. */
 static char *last_address(char *line)
 {
     char *at = NULL;
@@ -155,10 +157,10 @@ static char *last_address(char *line)
 }
 
 /*
- * Pages of objects and of threads: what begins at the edge names the object, as in `Thread "main"  0xfe10  #353` and
- * `"main" prio=5 RUNNABLE   retained 288 B   0xfe10`; indented lines are about it.
+ * On pages of objects and threads, a line that is not indented names the object: `Thread "main"  0xfe10  #353` or
+ * `"main" prio=5 RUNNABLE   retained 288 B   0xfe10`. Indented lines are details.
  */
-static char *on_page(cli_columns *c, char *line)
+static char *address_on_page(cli_columns *c, char *line)
 {
     char *at = line[0] == ' ' || (c->separator != '\0' && c->separator != '=') ? NULL : last_address(line);
     if (at == NULL)
@@ -174,7 +176,7 @@ static char *on_page(cli_columns *c, char *line)
     return at;
 }
 
-bool cli_row_goes_on(const cli_columns *columns, const char *line)
+bool cli_row_continues(const cli_columns *columns, const char *line)
 {
     bool within = false;
     for (; columns->separator == ',' && *line != '\0'; line++)
@@ -188,7 +190,7 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
     while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == ' '))
         line[--len] = '\0';
     char *text = line + strspn(line, " ");
-    if (*text == '{' && c->separator == '\0') { /* a row of jsonl, or of the document that --format json writes */
+    if (*text == '{' && c->separator == '\0') { /* a row of jsonl or of a json document */
         bool  document;
         char *value = address_of_row(text, &document);
         if (document)
@@ -201,16 +203,16 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
         (*name)[strcspn(*name, "\"")] = '\0';
         return is_name(*name);
     }
-    if ((text = on_page(c, line)) != NULL || c->separator == '=')
+    if ((text = address_on_page(c, line)) != NULL || c->separator == '=')
         return (*name = text) != NULL;
     if (c->separator == '\0' && is_head(c, line))
         return false;
     text = line + strspn(line, " ");
     if (c->separator == ' ') {
         char *cell = at_column(line, c->at);
-        if (!is_name(cell) && is_head(c, line)) /* of another answer; a label may read as one does */
+        if (!is_name(cell) && is_head(c, line)) /* the header of another answer; a label may look like a header */
             return false;
-        if (!is_name(cell)) /* a text before it has letters of two columns; the address is the last */
+        if (!is_name(cell)) /* a text before it has wide characters; the address is the last column */
             cell = last_address(line);
         if ((text = cell) == NULL)
             return false;
@@ -226,8 +228,8 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
     } else if (*text == '"') {
         text = field_of(text, ',', 0);
     } else if (strncmp(text, "thread:", 7) == 0) {
-        text[strcspn(text, "\t,")] = '\0';                             /* names of threads hold blanks */
-    } else if (is_name(text) || (text = last_address(line)) != NULL) { /* a name; a line of a page */
+        text[strcspn(text, "\t,")] = '\0';                             /* names of threads contain blanks */
+    } else if (is_name(text) || (text = last_address(line)) != NULL) { /* a name, or a line of a page */
         text[strcspn(text, "\t, ")] = '\0';
     }
     *name = text;
@@ -235,8 +237,8 @@ bool cli_name_in_line(cli_columns *c, char *line, char **name)
 }
 
 /*
- * Of the document that --format json writes only "rows" are rows: it begins with a brace alone on its line, and each
- * of its members has lines of its own.
+ * Only the member "rows" of a json document contains rows. A document begins with a line that is a single brace, and
+ * each of its members has its own lines.
  */
 static bool in_rows(const char *line, bool rows)
 {
@@ -247,7 +249,7 @@ static bool in_rows(const char *line, bool rows)
     return rows;
 }
 
-/* Names out of standard input, as arguments after those that are there. */
+/* Appends the names on standard input to the arguments. */
 static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size_t more, hdx_arena *arena,
                           hdx_error *err)
 {
@@ -267,9 +269,9 @@ static hdx_code add_lines(hdx_buffer *in, const char *name, cli_call *call, size
     for (char *line = in->at, *end = in->at + in->len; line != NULL && line < end;) {
         char *stop = memchr(line, '\n', (size_t)(end - line));
         if (stop == NULL)
-            stop = end; /* the buffer has a NUL there */
+            stop = end; /* the buffer ends with a NUL */
         *stop = '\0';
-        while (stop < end && cli_row_goes_on(&columns, line)) {
+        while (stop < end && cli_row_continues(&columns, line)) {
             char *next = memchr(stop + 1, '\n', (size_t)(end - stop - 1));
             *stop = '\n';
             stop = next != NULL ? next : end;
@@ -302,8 +304,7 @@ hdx_code cli_add_objects(cli_call *call, const char *name, hdx_arena *arena, hdx
         read = true;
         hdx_buffer in = hdx_buffer_of(NULL);
         if ((code = cli_read_all(STDIN_FILENO, "standard input", UINT64_MAX, &in, err)) == HDX_OK)
-            code = add_lines(&in, name, call, call->word_count - i + 8, arena,
-                             err); /* 8: what the command line itself adds */
+            code = add_lines(&in, name, call, call->word_count - i + OWN_ARGUMENTS, arena, err);
         hdx_buffer_free(&in);
         if (code != HDX_OK)
             return code;

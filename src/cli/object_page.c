@@ -1,6 +1,6 @@
 /*
- * object_page.c - the answer of object as pages: what it is, why it is alive, then its fields by the class that
- * declares them, or its elements.
+ * object_page.c - the answer of object as pages: the object, why it is alive, and its fields by declaring class or its
+ * elements.
  *
  *     Thread "http-worker-0"  0xdcb12540  #353
  *       shallow 112 B, retained 2.9 MB; GC root: thread object
@@ -9,20 +9,19 @@
  *         threadLocals  j.l.ThreadLocal$ThreadLocalMap 0xdcb40240   2.9 MB
  *         tid           18
  *
- * A reference shows the object that it leads to, its address and what it retains; where a terminal is too narrow for it
- * behind the name of its field, below. Null elements are one line for all
- * that stand together; elements that are no references are as many in a line as there is room for.
+ * A reference shows its target with address and retained size, on a line of its own if the terminal is too narrow.
+ * Consecutive null elements share one line. Elements of primitive types fill the lines.
  */
 #include "cli/cli.h"
 
 #include <stdio.h>
 
-#define NAME_MOST  32u /* columns of the names of fields */
-#define NAME_LEAST 12u /* where the terminal is narrow */
+#define NAME_MOST  32u /* greatest width of field names */
+#define NAME_LEAST 12u /* least width of field names on a narrow terminal */
 #define VALUE_MOST 60u
 #define SIZE       9u
-#define ROOM       80u                    /* where no terminal says how much there is */
-#define BESIDE     (2u + 12u + 2u + SIZE) /* an object: its address and size */
+#define ROOM       80u                    /* width of a page if that of the terminal is unknown */
+#define AFTER      (2u + 12u + 2u + SIZE) /* width of address and size after an object */
 
 typedef struct page {
     const hdx_render_options *options;
@@ -54,7 +53,7 @@ static void put_value(page *p, const hdx_cell *c, hdx_unit unit) { cli_put_value
 
 /* ---- the head ---- */
 
-/* Class and label as far as there is room; bare: a text stands for itself. Gives its columns. */
+/* Writes class and label in at most `columns`; bare: without the class of a String. Returns the width. */
 static uint32_t put_object(page *p, const hdx_cell *class_name, const hdx_cell *label, uint32_t columns, bool bare)
 {
     hdx_buffer_clear(&p->object);
@@ -111,8 +110,8 @@ static void put_why_alive(page *p)
 static void put_head(page *p)
 {
     const hdx_cell *length = cell(p, "length"), *retained = cell(p, "retained");
-    const uint32_t  beside = 28, width = p->options->width;
-    const uint32_t  room = width == 0 || p->options->full_text ? UINT32_MAX : width > beside ? width - beside : 0;
+    const uint32_t  after = 28, width = p->options->width;
+    const uint32_t  room = width == 0 || p->options->full_text ? UINT32_MAX : width > after ? width - after : 0;
     (void)put_object(p, cell(p, "class"), cell(p, "label"), room, false);
     hdx_buffer_text(&p->out, "  ");
     put_value(p, cell(p, "address"), HDX_UNIT_NONE);
@@ -135,7 +134,7 @@ static void put_head(page *p)
 
 /* ---- values ---- */
 
-/* An address, and what it is where the dump has an object there: room for both and its size is the line's. */
+/* Writes the object that a reference points to in `columns`, its address and its retained size. */
 static void put_reference(page *p, const hdx_cell *target, const hdx_cell *address, uint32_t columns)
 {
     const hdx_cell *class_name = hdx_cell_member(target, "class"), *retained = hdx_cell_member(target, "retained");
@@ -159,8 +158,8 @@ static void put_reference(page *p, const hdx_cell *target, const hdx_cell *addre
 }
 
 /*
- * Columns for the objects of a list of references: the widest; where there is no room for that, what is left, if all
- * can be told by it. *before: columns of what stands before them, of which at least `keep` stay.
+ * Returns the width for the objects of a list of references: that of the widest one, or the remaining columns if they
+ * suffice to distinguish all objects. *before: columns before the objects, which is reduced to no less than `keep`.
  */
 static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t *before, uint32_t keep)
 {
@@ -182,11 +181,11 @@ static uint32_t widest_object(page *p, const hdx_cell *list, uint32_t *before, u
     if (p->options->full_text)
         return UINT32_MAX;
     widest = widest < VALUE_MOST ? widest : VALUE_MOST;
-    if (room == 0 || *before + widest + BESIDE <= room)
+    if (room == 0 || *before + widest + AFTER <= room)
         return widest;
-    if (*before + least + BESIDE > room && keep < *before)
-        *before = keep + least + BESIDE < room ? room - least - BESIDE : keep;
-    return room > *before + BESIDE + least ? room - *before - BESIDE : least;
+    if (*before + least + AFTER > room && keep < *before)
+        *before = keep + least + AFTER < room ? room - least - AFTER : keep;
+    return room > *before + AFTER + least ? room - *before - AFTER : least;
 }
 
 /* ---- fields ---- */
@@ -224,7 +223,7 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
         put_value(p, hdx_cell_member(f, "name"), HDX_UNIT_NONE);
         uint32_t at = p->out.failed ? 0 : hdx_render_columns(p->out.at + start, p->out.len - start) + 2;
         if (at > before && value->kind == HDX_CELL_ADDRESS && p->options->width != 0 &&
-            at + object + BESIDE > p->options->width) {
+            at + object + AFTER > p->options->width) {
             hdx_buffer_text(&p->out, "\n");
             at = 0;
         } else {
@@ -245,7 +244,7 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
 
 /* ---- elements ---- */
 
-/* "[7]", or "[7..9]". */
+/* Formats "[7]" or "[7..9]". */
 static uint32_t place_text(char text[64], uint64_t first, uint64_t last)
 {
     const int n = first == last
@@ -261,7 +260,7 @@ static void put_place(page *p, uint64_t first, uint64_t last, uint32_t width)
     hdx_buffer_format(&p->out, "    %-*s  ", (int)width, text);
 }
 
-/* One past the null elements that begin at i. */
+/* Returns the index after the null elements that begin at i. */
 static uint64_t end_of_nulls(const hdx_cell *objects, uint64_t i)
 {
     const uint64_t n = objects->as.list.count;
@@ -375,7 +374,7 @@ hdx_code cli_object_page(hdx_rows *rows, const hdx_render_options *options, cons
     }
     hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
     if (good && code == HDX_OK && n == 0) {
-        cli_put_nothing(&p.out, rows);
+        cli_put_empty_reason(&p.out, rows);
         good = cli_flush(&p.out, sink);
     }
     code = cli_page_end(code, good, p.out.failed || p.object.failed || p.fitted.failed, err);

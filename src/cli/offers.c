@@ -1,10 +1,10 @@
 /*
- * offers.c - what may stand at a place of the command line (offers.h).
+ * offers.c - completions for a place of the command line (offers.h).
  *
- * Options, their values and columns come from the same tables as parsing and help, names of classes and threads out of
- * an index that is there already: nothing is built, nothing waited for, and whatever fails offers nothing and says
- * nothing. Names are cut at the next dot where there are too many, as folders are, so that what all offers have in
- * common is never more than what all names have.
+ * Options, their values and columns are read from the tables of the parser and the help; names of classes and threads
+ * from an existing index. Nothing is built or waited for, and an error yields no offers and no message. If there are
+ * too many names, they are cut at the next dot, as folders are, so that the common prefix of the offers is never longer
+ * than that of all names.
  */
 #include "cli/offers.h"
 
@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define PATIENCE_NS 60000000u /* for names that have to be read out of the dump */
+#define PATIENCE_NS 60000000u /* time limit for names that have to be read from the dump */
 
 /* ---- offering ---- */
 
 static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-static bool harmless(const char *text)
+static bool is_printable(const char *text)
 {
     for (; *text != '\0'; text++)
         if ((unsigned char)*text < 0x20 || *text == 0x7f)
@@ -29,7 +29,7 @@ static bool harmless(const char *text)
 
 static void offer(cli_offers *o, const char *text, const char *about)
 {
-    if (text == NULL || !begins(text, o->wanted) || !harmless(text))
+    if (text == NULL || !begins(text, o->wanted) || !is_printable(text))
         return;
     if (o->count == o->room) {
         const size_t room = o->room == 0 ? 64 : 2 * o->room;
@@ -44,7 +44,7 @@ static void offer(cli_offers *o, const char *text, const char *about)
     o->at[o->count++] = (cli_offer){ text, about };
 }
 
-/* The parts one after the other; NULL parts are none. */
+/* Returns a, the first `len` bytes of b, and c joined; c may be NULL. NULL: no memory. */
 static const char *joined(cli_offers *o, const char *a, const char *b, size_t len, const char *c)
 {
     const size_t before = strlen(a), after = c != NULL ? strlen(c) : 0;
@@ -70,11 +70,11 @@ void cli_offers_free(cli_offers *o) { hdx_arena_free(&o->arena); }
 
 typedef struct line {
     const hdx_answer *answer; /* NULL: no command yet */
-    const char      **plain;  /* words that are no options; the command first */
+    const char      **plain;  /* words that are not options; the command is the first */
     size_t            plain_count;
     hdx_argument     *given; /* options by name; value NULL: a flag */
     size_t            given_count;
-    cli_option        open; /* the option whose value stands at the cursor; is NULL: none */
+    cli_option        open; /* the option whose value is at the cursor; is NULL: none */
     bool              ended;
 } line;
 
@@ -111,7 +111,7 @@ static bool read_line(cli_offers *o, line *l, const char *const *words, size_t c
     }
     if (l->plain_count > 0)
         l->answer = cli_command_named(l->plain[0]);
-    if (l->open.is != NULL) /* commands may have an option of that name of their own */
+    if (l->open.is != NULL) /* the command may have its own option of that name */
         (void)cli_option_named(l->answer, l->open.is->name, strlen(l->open.is->name), &l->open);
     return true;
 }
@@ -126,7 +126,7 @@ static const char *given(const line *l, const char *name)
 
 /* ---- files ---- */
 
-/* A path as the shell would open it. */
+/* Returns the path with ~ replaced as the shell does. */
 static const char *expanded(cli_offers *o, const char *path)
 {
     const char *home = getenv("HOME");
@@ -175,7 +175,7 @@ static void offer_files(cli_offers *o, const char *before, const char *kind)
         (void)closedir(d);
 }
 
-/* ---- names out of an index ---- */
+/* ---- names from an index ---- */
 
 static uint64_t deadline;
 static bool     too_late(void *context)
@@ -210,31 +210,33 @@ static int by_bytes(const void *a, const void *b)
     return order != 0 ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* In order, each once, cut behind the first dot after `len` bytes. */
+/* Cuts sorted names after the first dot that follows their first `len` bytes, and removes duplicates. */
 static size_t cut_at_dots(hdx_text *names, size_t count, size_t len)
 {
-    size_t kept = 0;
+    size_t unique = 0;
     for (size_t i = 0; i < count; i++) {
         const char *dot = memchr(names[i].at + len, '.', names[i].len - len);
         const char *dollar = memchr(names[i].at + len, '$', names[i].len - len);
         if (dot != NULL && (dollar == NULL || dot < dollar))
             names[i].len = (uint32_t)(dot + 1 - names[i].at);
-        if (kept == 0 || by_bytes(&names[i], &names[kept - 1]) != 0)
-            names[kept++] = names[i];
+        if (unique == 0 || by_bytes(&names[i], &names[unique - 1]) != 0)
+            names[unique++] = names[i];
     }
-    return kept;
+    return unique;
 }
 
-/* Names that begin with the first `len` bytes of each; too many are cut at dots, and at last to the first and the last.
+/*
+ * Offers names that share a prefix of `len` bytes. Too many names are cut at dots; if that is not enough, only the
+ * first ones and the last one are offered.
  */
 static void offer_names(cli_offers *o, const char *before, hdx_text *names, size_t count, size_t len,
-                        const char *behind)
+                        const char *suffix)
 {
     bool   cut = false;
     size_t once = 0;
     if (count > 0)
         qsort(names, count, sizeof *names, by_bytes);
-    for (size_t i = 0; i < count; i++) /* loaders may have classes of one name */
+    for (size_t i = 0; i < count; i++) /* classes of several loaders may have the same name */
         if (once == 0 || by_bytes(&names[i], &names[once - 1]) != 0)
             names[once++] = names[i];
     count = once;
@@ -243,26 +245,26 @@ static void offer_names(cli_offers *o, const char *before, hdx_text *names, size
         if (parts == NULL)
             return;
         memcpy(parts, names, count * sizeof *parts);
-        const size_t kept = cut_at_dots(parts, count, len);
-        if (kept == 1 && parts[0].len > len && parts[0].at[parts[0].len - 1] == '.') {
-            len = parts[0].len; /* all are of that package: what is in it? */
+        const size_t unique = cut_at_dots(parts, count, len);
+        if (unique == 1 && parts[0].len > len && parts[0].at[parts[0].len - 1] == '.') {
+            len = parts[0].len; /* all names are in this package: offer its content */
             continue;
         }
         names = parts;
         cut = true;
-        count = kept;
-        if (count > CLI_OFFERS_MOST) { /* what is left out has the rest of them in common */
+        count = unique;
+        if (count > CLI_OFFERS_MOST) { /* omitted names share the common prefix of the first and the last */
             names[CLI_OFFERS_MOST - 1] = names[count - 1];
             count = CLI_OFFERS_MOST;
         }
     }
     for (size_t i = 0; i < count; i++) {
         const bool part = cut && names[i].len > 0 && names[i].at[names[i].len - 1] == '.';
-        offer(o, joined(o, before, names[i].at, names[i].len, part ? NULL : behind), NULL);
+        offer(o, joined(o, before, names[i].at, names[i].len, part ? NULL : suffix), NULL);
     }
 }
 
-void cli_offer_classes_of(cli_offers *o, hdx_graph *g, const char *before, const char *prefix, const char *behind)
+void cli_offer_classes_of(cli_offers *o, hdx_graph *g, const char *before, const char *prefix, const char *suffix)
 {
     uint32_t         count = 0;
     size_t           n = 0;
@@ -274,21 +276,21 @@ void cli_offer_classes_of(cli_offers *o, hdx_graph *g, const char *before, const
             memchr(classes[i].name.at, '\0', classes[i].name.len) == NULL)
             names[n++] = classes[i].name;
     if (names != NULL)
-        offer_names(o, before, names, n, len, behind);
+        offer_names(o, before, names, n, len, suffix);
 }
 
-static void classes_of(cli_offers *o, const line *l, const char *dump, const char *before, const char *prefix,
-                       const char *behind)
+static void offer_classes(cli_offers *o, const line *l, const char *dump, const char *before, const char *prefix,
+                          const char *suffix)
 {
     hdx_session *s = open_index(o, l, dump);
     hdx_graph   *g = NULL;
     hdx_error    ignored;
     if (s != NULL && hdx_session_graph(s, 0, &g, &ignored) == HDX_OK)
-        cli_offer_classes_of(o, g, before, prefix, behind);
+        cli_offer_classes_of(o, g, before, prefix, suffix);
     hdx_session_close(s);
 }
 
-static void threads_of(cli_offers *o, const line *l, const char *dump, const char *before, const char *prefix)
+static void offer_threads(cli_offers *o, const line *l, const char *dump, const char *before, const char *prefix)
 {
     static const hdx_argument arguments[] = { { "columns", "name" }, { "document", "false" } };
     hdx_session              *s = open_index(o, l, dump);
@@ -320,7 +322,7 @@ static void threads_of(cli_offers *o, const line *l, const char *dump, const cha
     hdx_session_close(s);
 }
 
-static void views_of(cli_offers *o, const line *l, const char *dump, const char *before)
+static void offer_views(cli_offers *o, const line *l, const char *dump, const char *before)
 {
     hdx_session   *s = open_index(o, l, dump);
     hdx_graph     *g = NULL;
@@ -337,13 +339,13 @@ static void views_of(cli_offers *o, const line *l, const char *dump, const char 
 void cli_offer_classes(cli_offers *o, const char *dump, const char *prefix)
 {
     const line nothing = { .answer = NULL };
-    classes_of(o, &nothing, dump, "", prefix, NULL);
+    offer_classes(o, &nothing, dump, "", prefix, NULL);
 }
 
 /* ---- values of options ---- */
 
-/* The beginning of a list up to behind its last comma. */
-static const char *listed(cli_offers *o, const char *before)
+/* Returns the word at the cursor up to and including its last comma; `before` if it has none. */
+static const char *list_start(cli_offers *o, const char *before)
 {
     const char *value = o->wanted + strlen(before), *comma = strrchr(value, ',');
     return comma == NULL ? before : joined(o, "", o->wanted, (size_t)(comma + 1 - o->wanted), NULL);
@@ -357,7 +359,7 @@ static void offer_choices(cli_offers *o, const char *before, const char *choices
     }
 }
 
-/* Columns of the answer under the arguments that are given. */
+/* Offers the columns that the answer has with the given arguments. */
 static void offer_columns(cli_offers *o, const line *l, const char *before, const char *option)
 {
     static const char *const operators[] = { "= ", "!= ", "< ", "<= ", "> ", ">= ", "~ " };
@@ -393,21 +395,21 @@ static void offer_columns(cli_offers *o, const line *l, const char *before, cons
 
 static const char *dump_of(const line *l) { return l->answer != NULL && l->plain_count > 1 ? l->plain[1] : NULL; }
 
-/* `before`: "" or "--option=". */
+/* Offers values of an option. `before`: "" or "--option=". */
 static void offer_values(cli_offers *o, const line *l, const cli_option *option, const char *before)
 {
     const hdx_parameter *p = option->is;
     const char          *dump = dump_of(l), *value = o->wanted + strlen(before);
-    if (p->kind == HDX_PARAMETER_CHOICES && p->choices != NULL && listed(o, before) != NULL)
-        offer_choices(o, listed(o, before), p->choices);
+    if (p->kind == HDX_PARAMETER_CHOICES && p->choices != NULL && list_start(o, before) != NULL)
+        offer_choices(o, list_start(o, before), p->choices);
     else if (p->choices != NULL)
         offer_choices(o, before, p->choices);
     else if (strcmp(p->name, "columns") == 0)
-        offer_columns(o, l, listed(o, before), p->name);
+        offer_columns(o, l, list_start(o, before), p->name);
     else if (strcmp(p->name, "sort") == 0 || strcmp(p->name, "where") == 0)
         offer_columns(o, l, before, p->name);
     else if (strcmp(p->name, "view") == 0 && dump != NULL)
-        views_of(o, l, dump, before);
+        offer_views(o, l, dump, before);
     else if (p->kind == HDX_PARAMETER_FILE)
         offer_files(o, before, "files");
     else if (strcmp(p->name, "attach") == 0 && strchr(value, '=') != NULL)
@@ -415,9 +417,9 @@ static void offer_values(cli_offers *o, const line *l, const cli_option *option,
     else if (option->id == CLI_OPT_INDEX_DIR)
         offer_files(o, before, "folders");
     else if (p->kind == HDX_PARAMETER_CLASSES && dump != NULL)
-        classes_of(o, l, dump, before, value, NULL);
+        offer_classes(o, l, dump, before, value, NULL);
     else if (p->kind == HDX_PARAMETER_FIELD && dump != NULL && strchr(value, '#') == NULL)
-        classes_of(o, l, dump, before, value, "#");
+        offer_classes(o, l, dump, before, value, "#");
 }
 
 /* ---- words ---- */
@@ -441,9 +443,9 @@ static void offer_objects(cli_offers *o, const line *l)
 {
     const char *word = o->wanted;
     if (begins(word, "class:"))
-        classes_of(o, l, dump_of(l), "class:", word + 6, NULL);
+        offer_classes(o, l, dump_of(l), "class:", word + 6, NULL);
     else if (begins(word, "thread:"))
-        threads_of(o, l, dump_of(l), "thread:", word + 7);
+        offer_threads(o, l, dump_of(l), "thread:", word + 7);
     offer(o, strlen(word) < 6 ? "class:" : NULL, "the class object of a class");
     offer(o, strlen(word) < 7 ? "thread:" : NULL, "a thread by its name");
 }
@@ -527,7 +529,7 @@ const char *const *cli_bash_words(hdx_arena *arena, const char *text, const char
         }
     }
     *to = '\0';
-    words[(*count)++] = word; /* the one at the cursor, be it empty */
+    words[(*count)++] = word; /* the word at the cursor, which may be empty */
     return words;
 }
 

@@ -1,5 +1,5 @@
 /*
- * oql.c - the command oql: a query of Eclipse MAT, answered by the SQL that it becomes (heapdex/oql.h).
+ * oql.c - the command oql: translates an OQL query of Eclipse MAT to SQL (heapdex/oql.h) and runs it.
  */
 #include "cli/sql.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The SQL as the one value of a row, for formats that have rows. */
+/* Writes the SQL as a statement that returns it as a row with one value, for formats that consist of rows. */
 static hdx_code as_row(const char *statement, hdx_buffer *out)
 {
     hdx_buffer_text(out, "SELECT '");

@@ -1,9 +1,9 @@
 /*
- * output.c - where an answer goes: standard output, or a file that is there whole or not at all.
+ * output.c - writes an answer to standard output, or to a file that appears complete or not at all.
  *
- * A file has a temporary name until it is complete (base/whole.h); the old file stays until that moment. A device or a
- * named pipe is written in place. Writing calls the system and not hdx_io: an interrupted write must return here, so
- * that Ctrl-C ends a pipe that nobody reads.
+ * A file has a temporary name until it is complete (base/whole.h); until then the old file remains. A device or a named
+ * pipe is written in place. This file calls write(2) and not hdx_io: an interrupted write must return here, so that
+ * Ctrl-C ends a write to a pipe without a reader.
  */
 #include "cli/cli.h"
 
@@ -17,7 +17,7 @@
 
 #define STRETCH (4u << 20)
 
-/* As private as the most private of the inputs. */
+/* The output is readable only for users who may read all inputs. */
 static hdx_access access_of(const cli_inputs *inputs)
 {
     hdx_access access = { .mode = 0666, .gid = (uint32_t)getegid() };
@@ -44,7 +44,7 @@ static hdx_code begin_file(cli_output *o, const char *path, const cli_inputs *in
     return HDX_OK;
 }
 
-/* Opening a named pipe waits for its reader. An open file is written to where its other writers have stopped. */
+/* Opens a device, a named pipe (which waits for a reader) or an open descriptor, whose current offset is used. */
 static hdx_code open_in_place(cli_output *o, const char *path, int descriptor, hdx_error *err)
 {
     do
@@ -87,10 +87,10 @@ hdx_code cli_output_open(cli_output *o, const char *path, const cli_inputs *inpu
 bool cli_output_is_file(const cli_output *o) { return o->whole.part[0] != '\0'; }
 
 /*
- * A sync cannot be interrupted, and of gigabytes that only memory has it takes long: what is written goes to disk in
- * stretches, one after the other, and the sync at the end finds two of them at most.
+ * Writes data to disk in stretches. A sync of gigabytes in the page cache takes long and cannot be interrupted; this
+ * way the sync at the end has at most two stretches to write.
  */
-static void push(cli_output *o)
+static void write_back(cli_output *o)
 {
     if (!cli_output_is_file(o) || o->bytes - o->pushed < STRETCH)
         return;
@@ -102,13 +102,13 @@ static void push(cli_output *o)
     o->pushed = o->bytes;
 }
 
-void cli_output_grown(cli_output *o)
+void cli_output_appended(cli_output *o)
 {
     struct stat now;
     if (!cli_output_is_file(o) || fstat(o->fd, &now) != 0)
         return;
     o->bytes = (uint64_t)now.st_size;
-    push(o);
+    write_back(o);
 }
 
 void cli_output_show(cli_output *o, cli_console *console, cli_pager *pager)
@@ -119,7 +119,7 @@ void cli_output_show(cli_output *o, cli_console *console, cli_pager *pager)
     o->pager = pager->command != NULL ? pager : NULL;
 }
 
-/* Before the first bytes go to the terminal: nothing may be drawn between them, and a pager comes in. */
+/* Called before the first bytes are written to the terminal: hides progress and starts the pager. */
 static void begin_page(cli_output *o)
 {
     cli_console_hold(o->console, true);
@@ -145,14 +145,15 @@ hdx_code cli_output_leave(cli_output *o, hdx_code code, hdx_error *err)
         (void)close(o->fd);
     o->opened = false;
     o->fd = STDOUT_FILENO;
-    const bool was = cli_pager_end(o->pager, code == HDX_OK || left);
+    const bool ran = cli_pager_end(o->pager, code == HDX_OK || left);
     o->pager = NULL;
     if (o->failed == EPIPE)
-        o->failed = 0;                                                         /* of the pipe, which is gone */
-    if (code == HDX_OK && (cli_signal() == SIGTERM || cli_signal() == SIGHUP)) /* while the pager was waited for */
+        o->failed = 0; /* of the pipe to the pager, which has ended */
+    if (code == HDX_OK &&
+        (cli_signal() == SIGTERM || cli_signal() == SIGHUP)) /* received while waiting for the pager */
         return hdx_fail(err, HDX_CANCELLED, "standard output", HDX_NOWHERE, "interrupted");
-    if (was)
-        return left ? HDX_OK : code; /* who leaves early has seen enough */
+    if (ran)
+        return left ? HDX_OK : code; /* quitting the pager early is not an error */
     if (o->first == 0 || (code != HDX_OK && !left))
         return code;
     o->filled = o->first;
@@ -179,7 +180,7 @@ static bool flush(cli_output *o)
         at += (size_t)n;
         o->bytes += (uint64_t)n;
         o->written = true;
-        push(o);
+        write_back(o);
     }
     o->filled = 0;
     return true;
@@ -206,7 +207,7 @@ static bool sink_write(void *context, const char *bytes, size_t len) { return cl
 
 hdx_sink cli_output_sink(cli_output *o) { return (hdx_sink){ sink_write, o }; }
 
-static hdx_code why(const cli_output *o, hdx_error *err)
+static hdx_code write_failed(const cli_output *o, hdx_error *err)
 {
     const char *where = o->path != NULL ? o->path : "standard output";
     if (o->interrupted)
@@ -217,12 +218,12 @@ static hdx_code why(const cli_output *o, hdx_error *err)
 hdx_code cli_output_commit(cli_output *o, hdx_error *err)
 {
     if (o->failed != 0 || o->interrupted || !flush(o))
-        return why(o, err);
+        return write_failed(o, err);
     if (o->opened) {
-        o->opened = false; /* given up even when close fails */
+        o->opened = false; /* the descriptor is invalid even if close fails */
         if (close(o->fd) != 0) {
             o->failed = errno;
-            return why(o, err);
+            return write_failed(o, err);
         }
     }
     if (o->console != NULL && (o->pager == NULL || o->pager->pid == 0))
@@ -230,7 +231,7 @@ hdx_code cli_output_commit(cli_output *o, hdx_error *err)
     const int rc = cli_output_is_file(o) ? hdx_whole_commit(&o->whole) : 0;
     if (rc < 0) {
         o->failed = -rc;
-        return why(o, err);
+        return write_failed(o, err);
     }
     cli_unfinished_remove(o->whole.part);
     return HDX_OK;

@@ -1,12 +1,12 @@
 /*
- * page.c - what pages share: cells by name, values as text, paragraphs, commands that go on, and what is written where
- * there is nothing.
+ * page.c - functions that pages share: values as text, paragraphs, commands to run next, and the line for an empty
+ * answer.
  */
 #include "cli/cli.h"
 
-#define FAILURES_TOLD 10u  /* on standard error; the document has more */
-#define WIDTH         80u  /* columns of text where none are given */
-#define WIDEST        100u /* longer lines are hard to read */
+#define FAILURES_SHOWN 10u  /* on standard error; the document has more */
+#define WIDTH          80u  /* columns of text if no width is given */
+#define WIDEST         100u /* longer lines are hard to read */
 
 void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const hdx_render_options *options)
 {
@@ -16,13 +16,13 @@ void cli_put_value(hdx_buffer *out, const hdx_cell *cell, hdx_unit unit, const h
         (void)hdx_render_cell(out, cell, unit, options);
 }
 
-void cli_put_nothing(hdx_buffer *out, hdx_rows *rows)
+void cli_put_empty_reason(hdx_buffer *out, hdx_rows *rows)
 {
     const char *why = hdx_rows_empty_reason(rows);
     hdx_buffer_format(out, "(%s)\n", why != NULL ? why : "no rows");
 }
 
-/* Does the text go on with a digit, a blank and a unit? */
+/* Returns whether the text continues with a digit, a blank and a unit. */
 static bool is_unit(const char *at, const char *end)
 {
     static const char *const units[] = { "%", "B", "KB", "MB", "GB", "TB", "PB", "EB" };
@@ -114,19 +114,20 @@ void cli_put_next(hdx_buffer *out, const cli_call *c, hdx_text says, hdx_text co
     hdx_buffer_free(&text);
 }
 
-/* What an answer that has conditions of its own found them to hold of. */
-void cli_tell_failures(cli_run *run, const hdx_rows *rows)
+/* Reports the conditions of --fail-on that are true, for answers that evaluate them themselves. */
+void cli_report_failures(cli_run *run, const hdx_rows *rows)
 {
     static const char whole[] = "the whole heap";
-    const hdx_cell   *count = hdx_rows_extra_cell(rows, "failed"), *said = hdx_rows_extra_cell(rows, "failures");
+    const hdx_cell   *count = hdx_rows_extra_cell(rows, "failed"), *failures = hdx_rows_extra_cell(rows, "failures");
     if (count->kind != HDX_CELL_UINT || count->as.natural == 0)
         return;
     run->condition = true;
-    const uint64_t shown =
-        said->kind == HDX_CELL_LIST && said->as.list.count < FAILURES_TOLD ? said->as.list.count : FAILURES_TOLD;
-    for (uint64_t i = 0; said->kind == HDX_CELL_LIST && i < shown; i++) {
-        const hdx_cell *condition = hdx_cell_member(&said->as.list.at[i], "condition"),
-                       *key = hdx_cell_member(&said->as.list.at[i], "key");
+    const uint64_t shown = failures->kind == HDX_CELL_LIST && failures->as.list.count < FAILURES_SHOWN
+                               ? failures->as.list.count
+                               : FAILURES_SHOWN;
+    for (uint64_t i = 0; failures->kind == HDX_CELL_LIST && i < shown; i++) {
+        const hdx_cell *condition = hdx_cell_member(&failures->as.list.at[i], "condition"),
+                       *key = hdx_cell_member(&failures->as.list.at[i], "key");
         if (condition->kind == HDX_CELL_TEXT)
             cli_notice(run->console, "--fail-on '%.*s' is true for %.*s", (int)condition->as.text.len,
                        condition->as.text.at,

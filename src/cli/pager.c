@@ -1,12 +1,12 @@
 /*
- * pager.c - an answer that goes to a terminal goes through a pager, as git has it: HEAPDEX_PAGER, else PAGER, else
- * less.
+ * pager.c - shows an answer on a terminal through a pager, as git does: HEAPDEX_PAGER, else PAGER, else less.
  *
- * In:  the first bytes of an answer; before them nothing is started, so that a progress line can stand where it stands.
- * Out: a pipe to the pager. What is computed and written meanwhile, Ctrl-C included, is heapdex's; who waits for the
- *      pager at the end is heapdex too, or the shell and the pager would read the same keys.
- * Words without anything special to a shell are started as they are, and a name that is no program is noticed at once;
- * others go through sh, whose exit code says it, and then what is still in the buffer goes straight out.
+ * In:  the first bytes of an answer; the pager starts no earlier, so that the progress line can be shown before.
+ * Out: a pipe to the pager. Until the answer is complete, Ctrl-C ends heapdex. heapdex waits for the pager at the end;
+ *      otherwise the shell and the pager would read the same keys.
+ * A command without characters that are special to a shell is started directly, and a missing program is reported at
+ * once. Other commands run in sh, whose exit code reports a missing program; the buffer is then written to the
+ * terminal.
  */
 #include "cli/cli.h"
 
@@ -22,7 +22,7 @@ enum { MOST_WORDS = 16, MOST_BYTES = 1024, NOT_EXECUTABLE = 126, NOT_FOUND = 127
 
 extern char **environ;
 
-/* Whether less would complain of the terminal and wait for a key. */
+/* Returns whether less would report that the terminal is not fully functional, and wait for a key. */
 static bool is_dumb(void)
 {
     const char *term = getenv("TERM");
@@ -39,7 +39,8 @@ const char *cli_pager_command(void)
     return command[strspn(command, " ")] == '\0' || strcmp(command, "cat") == 0 ? NULL : command;
 }
 
-/* The environment with what less needs to show colours, to keep the page, and to end at once where all fits. */
+/* The environment, with defaults for less: show colors, keep the page on the screen, exit at once if everything fits.
+ */
 static char **with_defaults(void)
 {
     static const char *const added[][2] = { { "LESS", "LESS=FRX" }, { "LV", "LV=-c" } };
@@ -57,8 +58,8 @@ static char **with_defaults(void)
     return all;
 }
 
-/* Words of a command that means the same to everybody; false: a shell has to read it. */
-static bool words_of(char *text, char *words[MOST_WORDS + 1])
+/* Splits a command into words; false: it contains characters that a shell has to interpret. */
+static bool split_words(char *text, char *words[MOST_WORDS + 1])
 {
     unsigned n = 0;
     if (strpbrk(text, "|&;<>()$`\\\"'\t\n*?[#~=%") != NULL)
@@ -77,7 +78,7 @@ static bool words_of(char *text, char *words[MOST_WORDS + 1])
     return n > 0;
 }
 
-/* 0, or errno. */
+/* Returns 0 or an errno. */
 static int start(const char *command, int from, pid_t *pid, bool *by_shell)
 {
     char     text[MOST_BYTES], *words[MOST_WORDS + 1] = { 0 };
@@ -91,10 +92,10 @@ static int start(const char *command, int from, pid_t *pid, bool *by_shell)
         return ENOMEM;
     if (len < sizeof text)
         memcpy(text, command, len + 1);
-    *by_shell = len >= sizeof text || !words_of(text, words);
+    *by_shell = len >= sizeof text || !split_words(text, words);
     (void)sigemptyset(&usual);
     (void)sigemptyset(&none);
-    (void)sigaddset(&usual, SIGPIPE); /* ignored here */
+    (void)sigaddset(&usual, SIGPIPE); /* ignored in this process, not in the pager */
     int failed = posix_spawnattr_init(&attributes);
     if (failed == 0 && (failed = posix_spawn_file_actions_init(&files)) == 0) {
         (void)posix_spawnattr_setsigdefault(&attributes, &usual);
@@ -137,7 +138,7 @@ bool cli_pager_end(cli_pager *p, bool done)
     if (p->pid == 0)
         return true;
     if (done)
-        cli_paging_ends(); /* from here on Ctrl-C is the pager's alone */
+        cli_paging_ends(); /* from now on Ctrl-C only affects the pager */
     pid_t waited;
     while ((waited = waitpid(p->pid, &status, 0)) < 0 && errno == EINTR)
         if (cli_signal() == SIGTERM || cli_signal() == SIGHUP)

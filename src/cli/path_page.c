@@ -1,5 +1,5 @@
 /*
- * path_page.c - paths to GC roots as pages: a line a step, from the root to the object that was asked for.
+ * path_page.c - paths to GC roots as pages: one line per step, from the root to the object.
  *
  *     GC root: thread
  *         224 B  Thread "clerk" <Java Local>                0xfed5a340
@@ -7,42 +7,42 @@
  *        5.3 MB  acme.coll.P3$Node .next   (x 99,998)       0xf1ef7e08
  *        1.9 MB  bookshop.Bookshop$SessionCache             0xfeb18ea8
  *
- * A chain, steps of one class by one reference, is one line that says how many they are; its address and size are those
- * of the first. Where rows are shaped (--columns, --sort, --where) they are shown as a table instead.
+ * A chain, which is a series of steps with the same class and reference, is one line with their number and the address
+ * and size of the first. Rows that --columns, --sort or --where shape are shown as a table instead.
  *
- * In:  the rows of `path`, and "paths" among their extras, which know the roots.
+ * In:  the rows of `path`, and their extra "paths", which has the roots.
  */
 #include "cli/cli.h"
 
-#define CHAIN  3u   /* shorter ones are written out */
-#define WIDEST 160u /* columns of a text that others are aligned with */
+#define CHAIN  3u   /* least number of steps that become one line */
+#define WIDEST 160u /* greatest width that the alignment of addresses considers */
 
 typedef struct step {
-    uint64_t          text, reference; /* where they begin in `texts` */
+    uint64_t          text, reference; /* offsets in `texts` */
     uint32_t          text_len, reference_len;
     hdx_render_object object;
-    uint64_t          count; /* of the chain that begins here; 0: part of one */
+    uint64_t          count; /* steps of the chain that begins here; 0: within a chain */
     hdx_cell          retained, address;
 } step;
 
 typedef struct page {
     const hdx_render_options *options;
     const hdx_sink           *sink;
-    const hdx_cell           *paths;     /* the list among the extras; NULL: none */
-    const hdx_cell           *frame;     /* whose local the second step is; NULL or null: of none */
-    uint64_t                  looked_at; /* of them */
+    const hdx_cell           *paths;     /* the extra "paths"; NULL: none */
+    const hdx_cell           *frame;     /* the method whose local variable is the second step; NULL or null: none */
+    uint64_t                  looked_at; /* number of `paths` that were read */
     uint64_t                  number;
     hdx_buffer                texts, line;
     step                     *steps;
     uint64_t                  count, capacity;
-    uint64_t                  next; /* step that comes, unless some are left out */
+    uint64_t                  next; /* number of the next step, unless steps are omitted */
 } page;
 
 enum { PATH, STEP, ADDRESS, CLASS, LABEL, REFERENCE, SHALLOW, RETAINED };
 
 /* ---- the line of the root ---- */
 
-/* The next path that has steps: paths of what no root reaches have no rows. */
+/* Returns the next path with steps. Paths of unreachable objects have none, and no rows. */
 static const hdx_cell *next_path(page *p)
 {
     while (p->paths != NULL && p->looked_at < p->paths->as.list.count) {
@@ -79,8 +79,8 @@ static void put_root(page *p, const hdx_cell *path)
 
 static bool same(hdx_text a, const char *at, uint32_t len) { return a.len == len && memcmp(a.at, at, len) == 0; }
 
-/* Its class and the reference from it are those of the step before: what stands there of both, and no label. */
-static bool goes_on(const page *p, const hdx_cell *row)
+/* Returns whether the class and reference of a row without a label are those of the step before. */
+static bool repeats_step(const page *p, const hdx_cell *row)
 {
     if (p->count == 0 || row[CLASS].kind != HDX_CELL_TEXT || row[LABEL].kind != HDX_CELL_NULL ||
         row[REFERENCE].kind != HDX_CELL_TEXT)
@@ -94,12 +94,12 @@ static hdx_code add_step(page *p, const hdx_cell *row, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&p->steps, &p->capacity, p->count, sizeof *p->steps))
         return hdx_no_memory(err, "a path", p->count * sizeof *p->steps);
-    const bool more = goes_on(p, row);
+    const bool more = repeats_step(p, row);
     step      *s = &p->steps[p->count++];
     p->next = row[STEP].as.natural + 1;
     *s = (step){ .count = 1, .retained = row[RETAINED], .address = row[ADDRESS] };
     s->text = p->texts.len;
-    if (more) { /* texts are those of the one before */
+    if (more) { /* shares the texts of the step before */
         const step *before = s - 1;
         s->text = before->text;
         s->reference = before->reference;
@@ -117,7 +117,7 @@ static hdx_code add_step(page *p, const hdx_cell *row, hdx_error *err)
     return p->texts.failed ? hdx_no_memory(err, "a path", p->texts.len) : HDX_OK;
 }
 
-/* Of a long path the library gives both ends. */
+/* Adds a line for omitted steps: the library returns only both ends of a long path. */
 static hdx_code add_gap(page *p, uint64_t steps, hdx_error *err)
 {
     if (!hdx_mem_room(NULL, (void **)&p->steps, &p->capacity, p->count, sizeof *p->steps))
@@ -144,7 +144,7 @@ static void fold_chains(page *p)
     }
 }
 
-/* " .next   (x 99,998)" after the object. */
+/* Writes " .next   (x 99,998)" after the object. */
 static uint32_t put_after(const page *p, const step *s, hdx_buffer *to)
 {
     const uint64_t start = to->len;
@@ -162,11 +162,11 @@ static uint32_t put_after(const page *p, const step *s, hdx_buffer *to)
     return to->len == start ? 0 : hdx_render_columns(to->at + start, to->len - start);
 }
 
-#define SIZE      10u /* columns of a size, and two blanks */
-#define MORE      2u
-#define CUT_LEAST 24u /* columns of an object whose class name is cut */
+#define SIZE      10u /* width of a size and two blanks */
+#define GAP       2u
+#define CUT_LEAST 24u /* least width of an object whose class name is cut */
 
-/* The method that holds the object of the next line, below its thread. */
+/* Writes, below a thread, the method whose local variable holds the object of the next line. */
 static void put_frame(page *p, hdx_buffer *text)
 {
     if (p->frame == NULL || p->frame->kind != HDX_CELL_TEXT)
@@ -175,7 +175,7 @@ static void put_frame(page *p, hdx_buffer *text)
     hdx_buffer_text(text, "in ");
     cli_put_plain(text, p->frame->as.text.at, p->frame->as.text.len);
     if (!text->failed)
-        cli_put_paragraph(&p->line, text->at, text->len, "            ", p->options->width); /* SIZE + MORE */
+        cli_put_paragraph(&p->line, text->at, text->len, "            ", p->options->width); /* SIZE + GAP */
 }
 
 static bool put_steps(page *p)
@@ -197,9 +197,10 @@ static bool put_steps(page *p)
         widest = wide + rest > widest ? wide + rest : widest;
         least = narrow > least ? narrow : least;
     }
-    const uint32_t beside = SIZE + 2 * MORE + address;
-    const uint32_t room = p->options->width > beside ? p->options->width - beside : 0;
-    const bool     cut = room >= CUT_LEAST && !p->options->full_text; /* no class name is worth a broken address */
+    const uint32_t other_columns = SIZE + 2 * GAP + address;
+    const uint32_t room = p->options->width > other_columns ? p->options->width - other_columns : 0;
+    const bool     cut =
+        room >= CUT_LEAST && !p->options->full_text; /* class names are cut so that addresses do not wrap */
     if (p->options->width != 0 && widest > room)
         widest = room > least || cut ? room : least;
     bool good = true;
@@ -223,7 +224,7 @@ static bool put_steps(page *p)
             hdx_buffer_put(&cell, after.at, after.len);
         if (cell.len > 0)
             width = hdx_render_cut(&p->line, cell.at, cell.len, cut ? widest : UINT32_MAX, p->options->ascii);
-        hdx_buffer_format(&p->line, "%*s", (int)(MORE + (width < widest ? widest - width : 0)), "");
+        hdx_buffer_format(&p->line, "%*s", (int)(GAP + (width < widest ? widest - width : 0)), "");
         hdx_buffer_text(&p->line, p->options->color ? "\x1b[2m" : "");
         (void)hdx_render_cell(&p->line, &s->address, HDX_UNIT_NONE, p->options);
         hdx_buffer_text(&p->line, p->options->color ? "\x1b[0m\n" : "\n");
@@ -240,7 +241,7 @@ static bool put_steps(page *p)
     return good;
 }
 
-/* What was gathered of one path; false: the sink refused. */
+/* Writes the collected steps of one path; false: the sink failed. */
 static bool put_path(page *p)
 {
     if (p->count == 0)
@@ -277,7 +278,7 @@ hdx_code cli_path_page(hdx_rows *rows, const hdx_render_options *options, const 
     }
     if (good && code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
         good = put_path(&p);
-        if (good && p.number == 0) { /* as of a table */
+        if (good && p.number == 0) { /* as in a table */
             const char *why = hdx_rows_empty_reason(rows);
             hdx_buffer_format(&p.line, "(%s)\n", why != NULL ? why : "no rows");
             good = p.line.failed || sink->write(sink->context, p.line.at, (size_t)p.line.len);
@@ -307,7 +308,7 @@ hdx_code cli_put_path(const hdx_cell *path, const hdx_render_options *options, c
                                   [REFERENCE] = *hdx_cell_member(hdx_cell_member(at, "reference"), "name"),
                                   [SHALLOW] = *hdx_cell_member(at, "shallow"),
                                   [RETAINED] = *hdx_cell_member(at, "retained") };
-        if (cut->kind == HDX_CELL_UINT && i == count / 2) /* both ends are of one length */
+        if (cut->kind == HDX_CELL_UINT && i == count / 2) /* both ends have the same length */
             code = add_gap(&p, cut->as.natural, err);
         if (code == HDX_OK)
             code = add_step(&p, row, err);

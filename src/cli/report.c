@@ -1,8 +1,8 @@
 /*
- * report.c - files for other programs beside an answer, and the parts of JUnit XML.
+ * report.c - report files of a call in addition to its answer, and the elements of JUnit XML.
  *
- * Names out of a dump may hold anything. What XML 1.0 cannot say at all, control characters, broken UTF-8 and the two
- * code points that are no characters, is written as \xNN, the rest as entities where it has to be.
+ * Names in a dump may contain any character. Control characters, invalid UTF-8 and the two noncharacters that XML 1.0
+ * excludes are written as \xNN, others as entities if necessary.
  */
 #include "cli/report.h"
 
@@ -53,7 +53,7 @@ static void put_xml(hdx_buffer *out, const char *text, size_t len)
     hdx_buffer_free(&plain);
 }
 
-/* Line by line: what is put has no control characters but line ends. */
+/* Writes a text line by line, so that line ends are kept and other control characters are escaped. */
 static void put_lines(hdx_buffer *out, const char *text)
 {
     for (const char *p = text; *p != '\0';) {
@@ -71,7 +71,7 @@ void cli_junit_begin(hdx_buffer *out)
     hdx_buffer_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
 }
 
-/* Without a zone, as the schema has it: UTC. */
+/* Writes the time in UTC without a zone, as the schema of JUnit requires. */
 static void put_now(hdx_buffer *out)
 {
     const time_t now = time(NULL);

@@ -1,10 +1,10 @@
 /*
- * run.c - one call from its first word to its exit code.
+ * run.c - runs one call, from its words to its exit code.
  *
- *     words -> output opened (nothing is built for an answer that has no place) -> the library's answer, shaped ->
- *     rendered -> index checked once more -> output in place
+ *     parse words -> open the output (before a build, which a wrong output would waste) -> run and shape the answer ->
+ *     render it -> check the index again -> commit the output
  *
- * A histogram of all objects is answered as soon as the first pass of a build is over; the build goes on after it.
+ * A histogram of all objects is written after the first pass of a build, and the build continues.
  */
 #include "cli/cli.h"
 #include "report/report.h"
@@ -19,12 +19,12 @@
  * If standard input, output or error is closed, the next file that is opened gets its number, and the answer would be
  * written into that file.
  */
-static void hold_standard_files(void)
+static void occupy_standard_files(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void)!open("/dev/null",
-                        fd == STDOUT_FILENO ? O_RDONLY : O_RDWR); /* writing the answer must fail, not vanish */
+            /* read-only, so that writing the answer fails instead of losing it */
+            (void)!open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
 /* ---- what to do about an error ---- */
@@ -37,8 +37,8 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     hdx_index_forecast *forecast = hdx_arena_get(&run->arena, sizeof *forecast);
     hdx_error           ignored;
     options.memory = 0;
-    if (cli_has_language(run->call->answer) && hdx_session_report(run->session, 0) != NULL) /* the index is there */
-        return strstr(err->message, "memory") == NULL /* another bound of the statement */
+    if (cli_has_language(run->call->answer) && hdx_session_report(run->session, 0) != NULL) /* the index exists */
+        return strstr(err->message, "memory") == NULL /* another limit of the statement */
                    ? code
                    : hdx_hint(err, code, "raise --memory: the statement needs more");
     if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
@@ -57,13 +57,13 @@ static hdx_code advise(cli_run *run, hdx_code code, hdx_error *err)
         return code;
     if (code == HDX_DAMAGED)
         return hdx_hint(err, code, "heapdex index --force %s rebuilds it", run->call->index.dump);
-    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) !=
-                              NULL) /* the door to files passes on the system's words, and only those */
+    /* messages of file errors contain the text of the system */
+    if (code == HDX_IO && strstr(err->message, strerror(ENOSPC)) != NULL)
         return hdx_hint(err, code, "free space on that disk, or store the index elsewhere with --index-dir DIR");
     return code;
 }
 
-/* ---- while an answer is made ---- */
+/* ---- callbacks while an answer is computed ---- */
 
 static void notice(void *context, const char *line)
 {
@@ -128,19 +128,19 @@ static void opened(void *context, size_t place)
         warn(run, place);
 }
 
-/* Pages of their own have no title: what is asked of a view says so in front of them. */
+/* These pages have no title, so a line before them names the view. */
 static void put_view(const cli_run *run, const hdx_sink *sink)
 {
     const hdx_graph_summary *sum = hdx_session_summary(run->session, 0);
     hdx_buffer               line = hdx_buffer_of(NULL);
     if (sum != NULL && sum->view != NULL)
         hdx_buffer_format(&line, "View %s: %s\n\n", sum->view, sum->view_spec);
-    (void)cli_flush(&line, sink); /* a pipe that is closed is noticed by what follows */
+    (void)cli_flush(&line, sink); /* later writes report a closed pipe */
     hdx_buffer_free(&line);
 }
 
-/* The file of a database has its own name while it is written. */
-static hdx_code of_file(const cli_run *run, hdx_code code, hdx_error *err)
+/* Names the output in an error: the database is written to a temporary file. */
+static hdx_code name_database(const cli_run *run, hdx_code code, hdx_error *err)
 {
     if (code == HDX_IO && err->where[0] == '\0')
         (void)snprintf(err->where, sizeof err->where, "%s", run->output->path);
@@ -158,7 +158,7 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     if (c->parquet)
         return cli_put_parquet(run, rows, &sink, err);
     if (run->file != NULL)
-        return of_file(run, hdx_sql_file_add(run->file, cli_given(c, "table"), rows, err), err);
+        return name_database(run, hdx_sql_file_add(run->file, cli_given(c, "table"), rows, err), err);
     if (c->format != HDX_FORMAT_TABLE)
         return hdx_render(rows, &options, &sink, err);
     if (cli_is(c, "path") && cli_given(c, "merge") == NULL && !columns && !ordered)
@@ -186,20 +186,20 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     return hdx_render(rows, &options, &sink, err);
 }
 
-static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err);
+static hdx_code commit_output(cli_run *run, hdx_code code, hdx_error *err);
 
-/* A dump without a command. */
+/* The page for a dump without a command. */
 static hdx_code look(cli_run *run, hdx_error *err)
 {
-    const hdx_render_options options = cli_render_options(run->call); /* the format is that of tables */
+    const hdx_render_options options = cli_render_options(run->call); /* the format is always table */
     const hdx_sink           sink = cli_output_sink(run->output);
     hdx_code                 code = cli_look(run, &options, &sink, err);
     cli_building(false);
-    return put_in_place(run, code, err);
+    return commit_output(run, code, err);
 }
 
-/* A sink that refused says nothing of the reason; the output knows it. */
-static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err)
+/* Commits the output. If the sink failed, the error is that of the output, which knows the reason. */
+static hdx_code commit_output(cli_run *run, hdx_code code, hdx_error *err)
 {
     if (code != HDX_OK && !(code == HDX_IO && (run->output->failed != 0 || run->output->interrupted)))
         return code;
@@ -207,22 +207,22 @@ static hdx_code put_in_place(cli_run *run, hdx_code code, hdx_error *err)
     return written != HDX_OK ? written : code;
 }
 
-/* The first pass of a build has an answer; what is wrong with it the index will say again. */
-static bool early(void *context, hdx_rows *rows)
+/* Writes an answer after the first pass of a build. An error is ignored: it recurs when the index is complete. */
+static bool put_early_answer(void *context, hdx_rows *rows)
 {
     cli_run  *run = context;
     hdx_error err = { .offset = HDX_NOWHERE };
     if (run->call->format != HDX_FORMAT_JSON)
         warn(run, 0);
     cli_console_erase(run->console);
-    return put_in_place(run, render(run, rows, &err), &err) == HDX_OK;
+    return commit_output(run, render(run, rows, &err), &err) == HDX_OK;
 }
 
 /* ---- one call ---- */
 
 /*
- * Whether objects that resemble each other share a row: for who looks at a screen, and has not said how rows are to be
- * made. What is piped on has each address.
+ * Returns whether similar objects share a row: only on a terminal, and without options that determine rows. Other
+ * programs get every address.
  */
 static bool folds(const cli_call *c, const cli_output *output)
 {
@@ -233,7 +233,7 @@ static bool folds(const cli_call *c, const cli_output *output)
     return free && strcmp(c->answer->name, "dominators") == 0;
 }
 
-/* Is it the list of an answer that comes by address? Then people want the largest first. */
+/* Returns whether the answer is a list in order of addresses, which is sorted by size for people. */
 static bool lists_by_address(const cli_call *c)
 {
     const hdx_form *form = hdx_answer_form(c->answer, c->arguments, c->argument_count);
@@ -241,7 +241,7 @@ static bool lists_by_address(const cli_call *c)
            form->parameter == NULL;
 }
 
-/* What the command line means and the library cannot know. */
+/* Adds arguments that follow from options of the command line, which the library does not know. */
 static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_parameter *word = cli_word_of(c->answer);
@@ -264,7 +264,7 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
     return HDX_OK;
 }
 
-/* What one object holds. */
+/* Writes the content of one object. */
 static hdx_code content(cli_run *run, hdx_error *err)
 {
     const hdx_sink sink = cli_output_sink(run->output);
@@ -274,17 +274,17 @@ static hdx_code content(cli_run *run, hdx_error *err)
     cli_console_erase(run->console);
     if (code == HDX_OK)
         code = cli_put_content(run, &sink, err);
-    return put_in_place(run, code, err);
+    return commit_output(run, code, err);
 }
 
-/* The view that the answer is about; NULL: the index. */
+/* Returns the view that the answer reads; NULL: the whole index. */
 static const char *viewed(const cli_call *c)
 {
     return (c->answer->flags & HDX_ANSWER_HEAP) != 0 ? cli_given(c, "view") : NULL;
 }
 
-/* One answer, or one table of several, to where the output is; in place, unless it is a file of several. */
-static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+/* Writes an answer, or one of several tables, and commits the output unless it is a database of several tables. */
+static hdx_code put_answer(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     hdx_rows *rows = NULL;
     cli_call  shown = *c; /* with the options of the user only, without those that add_arguments added */
@@ -296,7 +296,7 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
     if (hdx_session_report(run->session, 0) == NULL && c->format != HDX_FORMAT_JSON)
         warn(run, 0);
     if (code == HDX_NOT_FOUND && c->format == HDX_FORMAT_JSON)
-        warn(run, 0); /* no document will list the damage that may be the reason */
+        warn(run, 0); /* without a document nothing else lists damage, which may be the reason */
     if (code != HDX_OK || rows == NULL) {
         run->call = c;
         return code;
@@ -310,20 +310,20 @@ static hdx_code one(cli_run *run, cli_call *c, size_t given, hdx_error *err)
     else if (code == HDX_OK && (cli_reports_shown(c) == 0 || c->output != NULL))
         code = render(run, rows, err);
     if (code == HDX_OK)
-        cli_tell_failures(run, rows);
+        cli_report_failures(run, rows);
     hdx_graph *g = NULL;
     if (code == HDX_OK && hdx_session_report(run->session, 0) != NULL &&
         (code = hdx_session_view(run->session, 0, viewed(c), &g, err)) == HDX_OK)
         code = hdx_graph_check(g, err);
     hdx_rows_close(rows);
     if (run->file == NULL)
-        code = put_in_place(run, code, err);
+        code = commit_output(run, code, err);
     run->call = c;
     return code;
 }
 
-/* Several tables, each into a file of a folder, whole or not at all. */
-static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+/* Writes several tables, each to a file of a folder that appears complete or not at all. */
+static hdx_code put_folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
     cli_output *was = run->output, *to = hdx_mem_get(NULL, sizeof *to);
     const char *tables = cli_given(c, "table"), *name, *path;
@@ -332,10 +332,10 @@ static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
         if ((code = cli_table_name(tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL ||
             (code = cli_table_path(c, name, &run->arena, &path, err)) != HDX_OK)
             break;
-        cli_take_table(c, name);
+        cli_select_table(c, name);
         run->output = to;
         if ((code = cli_output_open(to, path, &run->inputs, err)) == HDX_OK)
-            code = one(run, c, given, err);
+            code = put_answer(run, c, given, err);
         if (code == HDX_OK && c->verbose)
             cli_notice(run->console, "%s: %llu bytes written", path, (unsigned long long)to->bytes);
         cli_output_drop(to);
@@ -345,52 +345,52 @@ static hdx_code folder(cli_run *run, cli_call *c, size_t given, hdx_error *err)
     return code;
 }
 
-/* Whether to stop writing; what is written by now goes to disk, as the output sees to elsewhere. */
-static bool stops(void *context)
+/* Returns whether to stop, and starts writing the database to disk, as cli_output_write does for other outputs. */
+static bool database_stops(void *context)
 {
     const cli_run *run = context;
-    cli_output_grown(run->output);
+    cli_output_appended(run->output);
     return cli_signal() != 0;
 }
 
-/* Tables of one file of SQLite, whole or not at all. */
-static hdx_code database(cli_run *run, cli_call *c, size_t given, hdx_error *err)
+/* Writes tables to an SQLite file that appears complete or not at all. */
+static hdx_code put_database(cli_run *run, cli_call *c, size_t given, hdx_error *err)
 {
-    const hdx_progress progress = { .context = run, .cancelled = stops };
+    const hdx_progress progress = { .context = run, .cancelled = database_stops };
     const char        *tables = cli_given(c, "table"), *name;
     hdx_code           code = HDX_OK;
     if (!cli_output_is_file(run->output))
         code =
             hdx_fail(err, HDX_USAGE, c->output, HDX_NOWHERE, "is not a regular file, which an SQLite database must be");
     if (code == HDX_OK)
-        code = of_file(run, hdx_sql_file_open(run->output->whole.part, &progress, &run->file, err), err);
+        code = name_database(run, hdx_sql_file_open(run->output->whole.part, &progress, &run->file, err), err);
     for (unsigned i = 0; code == HDX_OK; i++) {
         if ((code = cli_table_name(tables, i, &run->arena, &name, err)) != HDX_OK || name == NULL)
             break;
-        cli_take_table(c, name);
-        code = one(run, c, given, err);
+        cli_select_table(c, name);
+        code = put_answer(run, c, given, err);
     }
     if (code == HDX_OK)
-        code = of_file(run, hdx_sql_file_end(run->file, err), err);
+        code = name_database(run, hdx_sql_file_end(run->file, err), err);
     hdx_sql_file_close(run->file);
     run->file = NULL;
-    cli_output_grown(run->output);
-    return put_in_place(run, code, err);
+    cli_output_appended(run->output);
+    return commit_output(run, code, err);
 }
 
-/* What became of many dumps. */
-static hdx_code batch(cli_run *run, hdx_error *err)
+/* Runs a batch and writes the result of each dump. */
+static hdx_code put_batch(cli_run *run, hdx_error *err)
 {
     hdx_rows *rows = NULL;
     hdx_code  code = cli_batch(run, &rows, err);
     if (code == HDX_OK)
         code = render(run, rows, err);
     hdx_rows_close(rows);
-    return put_in_place(run, code, err);
+    return commit_output(run, code, err);
 }
 
-/* A document about the last of the dumps; what grew is asked of all of them, in a session of their own. */
-static hdx_code report(cli_run *run, hdx_error *err)
+/* Writes a report about the last dump. A second session of all dumps computes what grew. */
+static hdx_code put_report(cli_run *run, hdx_error *err)
 {
     cli_call          *c = (cli_call *)run->call;
     const char        *format = cli_given(c, "format");
@@ -411,12 +411,12 @@ static hdx_code report(cli_run *run, hdx_error *err)
     cli_building(false);
     cli_console_erase(run->console);
     hdx_session_close(all);
-    return put_in_place(run, code, err);
+    return commit_output(run, code, err);
 }
 
 static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
 {
-    const hdx_session_events events = { run, opening, opened, early, writing };
+    const hdx_session_events events = { run, opening, opened, put_early_answer, writing };
     const size_t             given = c->argument_count;
     const bool               reports = cli_is(c, "report");
     hdx_index_options        index = c->index;
@@ -437,23 +437,23 @@ static hdx_code answer(cli_run *run, cli_call *c, hdx_error *err)
     if (c->wants == CLI_WANTS_LOOK)
         code = look(run, err);
     else if (cli_is(c, "sql"))
-        code = put_in_place(run, cli_sql(run, err), err);
+        code = commit_output(run, cli_sql(run, err), err);
     else if (cli_is(c, "oql"))
-        code = put_in_place(run, cli_oql(run, err), err);
+        code = commit_output(run, cli_oql(run, err), err);
     else if (cli_is(c, "batch"))
-        code = batch(run, err);
+        code = put_batch(run, err);
     else if (reports)
-        code = report(run, err);
+        code = put_report(run, err);
     else if (c->text)
         code = content(run, err);
     else if (c->sqlite)
-        code = database(run, c, given, err);
+        code = put_database(run, c, given, err);
     else
-        code = cli_is_folder(c) ? folder(run, c, given, err) : one(run, c, given, err);
+        code = cli_is_folder(c) ? put_folder(run, c, given, err) : put_answer(run, c, given, err);
     return code == HDX_OK ? HDX_OK : advise(run, code, err);
 }
 
-/* Text that needs no dump: help, version, completions. */
+/* Writes a text. */
 static hdx_code print(hdx_buffer *text, cli_output *output, hdx_error *err)
 {
     hdx_code code = text->failed ? hdx_no_memory(err, "the text", text->len) : HDX_OK;
@@ -465,8 +465,8 @@ static hdx_code print(hdx_buffer *text, cli_output *output, hdx_error *err)
     return code;
 }
 
-/* A reader that left early (| head) is no failure of ours: end as other programs do, by the signal. */
-static void leave_by_pipe(void)
+/* A reader that ends early (| head) is not an error: the process ends by SIGPIPE, as other programs do. */
+static void raise_sigpipe(void)
 {
     struct sigaction usual = { .sa_handler = SIG_DFL };
     sigset_t         set;
@@ -478,7 +478,7 @@ static void leave_by_pipe(void)
     (void)raise(SIGPIPE);
 }
 
-/* Help, version, schemas, completions. */
+/* Writes a text that needs no dump: help, version, schemas, completions. */
 static hdx_code print_text(const cli_call *c, const char *shell, cli_output *output, hdx_error *err)
 {
     hdx_buffer text = hdx_buffer_of(NULL);
@@ -517,7 +517,7 @@ int hdx_cli_main(int argc, const char *const *argv)
         argc = 1;
         argv = nothing;
     }
-    hold_standard_files();
+    occupy_standard_files();
     cli_catch_signals();
     cli_console_open(&console, NULL);
     cli_output *output = run.output = hdx_mem_get(NULL, sizeof *output);
@@ -556,7 +556,7 @@ int hdx_cli_main(int argc, const char *const *argv)
     }
     code = cli_output_leave(output, code, &err);
     bool pipe = output->failed == EPIPE && output->path == NULL;
-    if (code != HDX_OK && !pipe) /* a document that is half out cannot be followed by another */
+    if (code != HDX_OK && !pipe) /* an error document cannot follow an incomplete document */
         status = cli_report(&console, code, &err, json && !(output->written && output->path == NULL));
     else if (run.condition)
         status = 1;
@@ -564,7 +564,7 @@ int hdx_cli_main(int argc, const char *const *argv)
     hdx_session_close(run.session);
     cli_output_drop(output);
     if (pipe)
-        leave_by_pipe();
+        raise_sigpipe();
 out:
     cli_console_close(&console);
     hdx_arena_free(&run.arena);

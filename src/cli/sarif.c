@@ -1,11 +1,12 @@
 /*
- * sarif.c - what check found as SARIF 2.1.0, for who shows results of analyses beside code.
+ * sarif.c - the findings of check as SARIF 2.1.0, for tools that show results of analyses next to code.
  *
- * One run; a rule of SARIF for each name, or kind, of our rules; a result for each finding. Where the rule stands in a
- * file, that line is the place of the result, so that a pull request shows it there; else the dump is. The path from
- * the GC root is a code flow, a step a location. Rules that hold have no result: what readers show are results.
+ * There is one run, with a SARIF rule for each name, or kind, of heapdex rules, and a result for each finding. If the
+ * rule is in a file, its line is the location of the result, so that a pull request shows it there; otherwise the
+ * location is the dump. The path from the GC root is a code flow with a location per step. Rules that are met have no
+ * result, because readers show every result.
  *
- * Written as one cell by the writer of all JSON (render/json.c).
+ * The document is one cell, which render/json.c writes.
  */
 #include "cli/report.h"
 
@@ -31,7 +32,7 @@ static hdx_cell list(const hdx_cell *at, uint64_t count)
 }
 
 #define MEMBERS_MOST 12u
-typedef struct object { /* on the stack while it is filled */
+typedef struct object { /* members are collected here, then copied to the arena */
     hdx_member at[MEMBERS_MOST];
     unsigned   count;
 } object;
@@ -76,7 +77,7 @@ static hdx_cell listed(sarif *s, hdx_cell value)
     return list(at, 1);
 }
 
-static hdx_cell text(sarif *s, hdx_buffer *b) /* used up */
+static hdx_cell text(sarif *s, hdx_buffer *b) /* copies the buffer and frees it */
 {
     const char *copy = hdx_arena_copy(&s->arena, b->at != NULL ? b->at : "", b->len);
     s->failed |= b->failed || copy == NULL;
@@ -84,16 +85,17 @@ static hdx_cell text(sarif *s, hdx_buffer *b) /* used up */
     return string(copy != NULL ? copy : "");
 }
 
-static hdx_cell plain(sarif *s, const char *from) /* as people may see it */
+static hdx_cell plain(sarif *s, const char *from) /* without control characters */
 {
     hdx_buffer b = hdx_buffer_of(NULL);
     cli_put_plain(&b, from, strlen(from));
     return text(s, &b);
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
-/* A reference of RFC 3986: relative as it was given, or file:///...; every byte that is not plain is escaped. */
+/* Returns a URI reference (RFC 3986): a relative path as given, or file:///...; bytes that are not plain are escaped.
+ */
 static hdx_cell uri(sarif *s, const char *path)
 {
     static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
@@ -129,7 +131,7 @@ static hdx_cell logical(sarif *s, const char *name, const char *kind)
 static hdx_cell location_of(sarif *s, const hdx_check_result *r, const char *dump)
 {
     object o = { .count = 0 };
-    /* a dump has no lines, but readers show nothing without one */
+    /* a dump has no lines, but readers only show a location with a line */
     add(&o, "physicalLocation", r->file != NULL ? physical(s, r->file, r->line) : physical(s, dump, 1));
     if (r->class_name != NULL)
         add(&o, "logicalLocations", logical(s, r->class_name, "type"));
@@ -174,7 +176,7 @@ static hdx_cell flows_of(sarif *s, const hdx_check_result *r, const char *dump)
 
 static const char *id_of(const hdx_check_result *r) { return r->name != NULL ? r->name : r->kind; }
 
-/* Which of those that have a result before it has its id; its own place where none has. */
+/* Returns the index of the first result with the same id. */
 static uint64_t first_with(const hdx_check *check, uint64_t at)
 {
     for (uint64_t i = 0; i < at; i++)
@@ -183,10 +185,10 @@ static uint64_t first_with(const hdx_check *check, uint64_t at)
     return at;
 }
 
-/* Readers of descriptions take that many characters. */
+/* Readers of SARIF accept descriptions of at most this many characters. */
 #define DESCRIPTION_MOST 1024u
 
-/* As people may see it, cut at the end of a character. */
+/* Writes a text without control characters, cut at the end of a character. */
 static void put_cut(hdx_buffer *b, const char *from)
 {
     const uint64_t before = b->len;
@@ -199,7 +201,7 @@ static void put_cut(hdx_buffer *b, const char *from)
     hdx_buffer_text(b, "...");
 }
 
-/* What rules of a kind are about: "The heap has more live bytes than the rule allows." */
+/* Writes what a violation of a rule of this kind means: "The heap has more live bytes than the rule allows." */
 static void put_meaning(hdx_buffer *b, const char *kind)
 {
     static const struct {
@@ -236,7 +238,7 @@ static void put_meaning(hdx_buffer *b, const char *kind)
                           noun);
 }
 
-/* What to do about a result. */
+/* Returns advice for a result. */
 static const char *help_of(const char *kind)
 {
     if (strcmp(kind, "no-damage") == 0)
@@ -258,7 +260,7 @@ static hdx_cell help_cell(sarif *s, const char *kind)
     return done(s, &o);
 }
 
-/* A rule without a name shares its entry with others of its kind, so that it speaks of the kind alone. */
+/* A rule without a name shares its entry with others of its kind, so the entry only describes the kind. */
 static hdx_cell rule_of(sarif *s, const hdx_check_result *r)
 {
     object     o = { .count = 0 };

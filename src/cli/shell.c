@@ -1,10 +1,10 @@
 /*
- * shell.c - statements that a person writes on a terminal, and the answers below each of them.
+ * shell.c - the interactive SQL shell.
  *
- * In:  lines (line.h), put together until a statement is whole; lines with a dot in front are for the shell itself.
- * Out: rows as .mode says, to the terminal or the file of .output.
- * Ctrl-C ends a statement, or the lines of one; Ctrl-D leaves. Tables show 25 rows unless .limit says another number,
- * and how many more there are where a moment suffices to count them.
+ * In:  lines (line.h), joined until a statement is complete; lines that begin with a dot are commands of the shell.
+ * Out: rows in the format of .mode, to the terminal or the file of .output.
+ * Ctrl-C ends a statement or discards its lines; Ctrl-D quits. Tables show 25 rows, or the number that .limit sets, and
+ * the number of omitted rows if it can be counted quickly.
  */
 #include "base/nearest.h"
 #include "base/pattern.h"
@@ -24,27 +24,27 @@ typedef struct shell {
     cli_run      *run;
     hdx_sql      *sql;
     cli_line     *line;
-    hdx_buffer    pending; /* of a statement that is not whole yet */
-    char          within;  /* its last byte is in: a quote, '[', '*' (a comment); 0: none of these */
-    bool          ended;   /* what comes last of it is a semicolon, blanks and comments aside */
-    hdx_buffer    offer;   /* what the last completion inserted */
+    hdx_buffer    pending; /* lines of an incomplete statement */
+    char          within;  /* open construct at its end: a quote, '[', '*' (a comment); 0: none */
+    bool          ended;   /* its last byte is a semicolon, apart from blanks and comments */
+    hdx_buffer    offer;   /* the text that the last completion inserted */
     cli_sql_shape shape;
-    bool          limited; /* .limit, or --limit, was given */
+    bool          limited; /* .limit or --limit was given */
     bool          timer, left;
-    hdx_code      code; /* why it was left */
+    hdx_code      code; /* the error that ended the shell */
 } shell;
 
-/* ---- what it writes ---- */
+/* ---- output ---- */
 
-/* A refusal shows when it is flushed. */
-static void say_buffer(shell *s, hdx_buffer *text)
+/* Writes and frees a text. Errors are reported by the next flush. */
+static void put_buffer(shell *s, hdx_buffer *text)
 {
     if (!text->failed && text->len > 0)
         (void)cli_output_write(s->run->output, text->at, (size_t)text->len);
     hdx_buffer_free(text);
 }
 
-/* To the terminal, where it goes there: a file is put in place when .output leaves it. */
+/* Flushes the terminal. A file is only committed when .output changes. */
 static void flush(shell *s, hdx_error *err)
 {
     cli_output *o = s->run->output;
@@ -57,7 +57,7 @@ static void flush(shell *s, hdx_error *err)
     }
 }
 
-static void complain(shell *s, hdx_code code, hdx_error *err)
+static void report_error(shell *s, hdx_code code, hdx_error *err)
 {
     (void)cli_report(s->run->console, code, err, false);
     hdx_buffer_clear(&s->run->console->below);
@@ -69,7 +69,7 @@ static void put_time(shell *s, uint64_t wall_ns, uint64_t cpu_ns)
 {
     hdx_buffer line = hdx_buffer_of(NULL);
     hdx_buffer_format(&line, "%.3f s, %.3f s of CPU\n", (double)wall_ns / 1e9, (double)cpu_ns / 1e9);
-    say_buffer(s, &line);
+    put_buffer(s, &line);
 }
 
 static hdx_code run_one(shell *s, const char *next, const char **rest, hdx_error *err)
@@ -108,18 +108,18 @@ static void run_text(shell *s, const char *text)
         flush(s, &written);
         s->shape.apart = s->run->output->path != NULL;
     }
-    (void)cli_asking_interrupted(); /* that was the statement's */
+    (void)cli_shell_interrupted(); /* the interrupt ended the statement, not the shell */
     if (code != HDX_OK && !s->left)
-        complain(s, code, &err);
+        report_error(s, code, &err);
     if (code == HDX_DAMAGED || cli_signal() != 0) {
         s->left = true;
         s->code = cli_signal() != 0 ? HDX_CANCELLED : code;
     }
 }
 
-/* ---- lines with a dot in front ---- */
+/* ---- commands that begin with a dot ---- */
 
-/* A name in quotes by what is within them. */
+/* Returns whether a name, without its quotes, matches. */
 static bool words_match(hdx_pattern *pattern, const char *name)
 {
     const size_t len = strlen(name), quote = len > 1 && name[0] == '"';
@@ -132,7 +132,7 @@ static bool words_match(hdx_pattern *pattern, const char *name)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
 
-/* Tables of classes, as they stand in a statement. */
+/* Writes the names of class tables, quoted as in a statement. */
 static void put_classes(hdx_buffer *out, shell *s, hdx_pattern *pattern, hdx_arena *arena, unsigned width)
 {
     uint32_t         count = 0;
@@ -184,11 +184,11 @@ static void dot_tables(shell *s, const char *argument, hdx_error *err)
             put_classes(&text, s, &pattern, &words.arena, width);
         hdx_pattern_close(&pattern);
     }
-    say_buffer(s, &text);
+    put_buffer(s, &text);
     cli_words_free(&words);
 }
 
-static void take_column(void *context, const char *name, const char *more)
+static void put_column(void *context, const char *name, const char *more)
 {
     hdx_buffer line = hdx_buffer_of(NULL), quoted = hdx_buffer_of(NULL);
     cli_put_name(&quoted, name);
@@ -197,7 +197,7 @@ static void take_column(void *context, const char *name, const char *more)
         cli_put_plain(&line, quoted.at, (size_t)quoted.len);
     hdx_buffer_format(&line, "%*s%s\n", quoted.len < 22 ? (int)(24 - quoted.len) : 2, "", more);
     hdx_buffer_free(&quoted);
-    say_buffer(context, &line);
+    put_buffer(context, &line);
 }
 
 static void put_quoted(hdx_buffer *out, const char *text)
@@ -208,7 +208,7 @@ static void put_quoted(hdx_buffer *out, const char *text)
     hdx_buffer_text(out, "'");
 }
 
-/* A name as it stands in a statement, or as it is; a schema before it. */
+/* Splits a name, quoted or not, from the schema before it. */
 static void split_name(char *name, const char **schema, char **table)
 {
     char *dot = *name == '"' ? NULL : strchr(name, '.');
@@ -242,12 +242,12 @@ static void describe(shell *s, const char *schema, const char *table)
     hdx_rows_close(rows);
     if (code != HDX_OK) {
         err.offset = HDX_NOWHERE;
-        complain(s, code, &err);
+        report_error(s, code, &err);
     } else {
         hdx_buffer head = hdx_buffer_of(NULL);
         cli_put_plain(&head, name.at, (size_t)name.len);
         hdx_buffer_text(&head, "\n");
-        say_buffer(s, &head);
+        put_buffer(s, &head);
         hdx_buffer_clear(&statement);
         hdx_buffer_text(&statement,
                         "SELECT name, ltrim(lower(type) || iif(hidden, ' (not in *)', '')) FROM pragma_table_xinfo(");
@@ -258,7 +258,7 @@ static void describe(shell *s, const char *schema, const char *table)
         }
         hdx_buffer_text(&statement, ")");
         if (!statement.failed)
-            cli_sql_each(s->sql, statement.at, take_column, s);
+            cli_sql_each(s->sql, statement.at, put_column, s);
     }
     hdx_buffer_free(&name);
     hdx_buffer_free(&statement);
@@ -281,7 +281,7 @@ static void dot_schema(shell *s, const char *argument, hdx_error *err)
     cli_words_free(&words);
 }
 
-static void wrong(shell *s, hdx_error *err, const char *format, const char *what)
+static void wrong_argument(shell *s, hdx_error *err, const char *format, const char *what)
 {
     char message[200];
     (void)snprintf(message, sizeof message, format, what);
@@ -292,7 +292,7 @@ static void dot_timer(shell *s, const char *argument, hdx_error *err)
 {
     const bool on = strcmp(argument, "on") == 0;
     if (!on && strcmp(argument, "off") != 0)
-        wrong(s, err, ".timer on, or .timer off%s", "");
+        wrong_argument(s, err, ".timer on, or .timer off%s", "");
     else
         s->timer = on;
 }
@@ -308,7 +308,7 @@ static void dot_mode(shell *s, const char *argument, hdx_error *err)
             s->shape.format = formats[i];
             return;
         }
-    wrong(s, err, ".mode '%.60s': expected table, json, jsonl, csv or tsv", argument);
+    wrong_argument(s, err, ".mode '%.60s': expected table, json, jsonl, csv or tsv", argument);
 }
 
 static void dot_limit(shell *s, const char *argument, hdx_error *err)
@@ -316,14 +316,14 @@ static void dot_limit(shell *s, const char *argument, hdx_error *err)
     char          *end;
     const uint64_t n = strtoull(argument, &end, 10);
     if (*argument < '0' || *argument > '9' || *end != '\0') {
-        wrong(s, err, ".limit '%.60s': expected a number; 0 shows all", argument);
+        wrong_argument(s, err, ".limit '%.60s': expected a number; 0 shows all", argument);
         return;
     }
     s->shape.limit = n;
     s->limited = true;
 }
 
-/* What was written so far is put in place, and another file, or the terminal, comes after it. */
+/* Commits the current output and opens another file, or the terminal. */
 static void dot_output(shell *s, const char *argument, hdx_error *err)
 {
     cli_output *o = s->run->output;
@@ -377,7 +377,7 @@ static void dot_help(shell *s, const char *argument, hdx_error *err)
                            "  SELECT name, live_instances, live_bytes FROM classes ORDER BY 3 DESC LIMIT 9;\n"
                            "  SELECT id, class, retained FROM objects ORDER BY retained DESC LIMIT 9;\n"
                            "  SELECT count(*), sum(\"@shallow\") FROM \"java.util.ArrayList\" WHERE size = 0;\n");
-    say_buffer(s, &text);
+    put_buffer(s, &text);
 }
 
 static void run_dot(shell *s, char *line)
@@ -396,11 +396,11 @@ static void run_dot(shell *s, char *line)
         if (strcmp(line, dots[i].name) != 0)
             continue;
         if (dots[i].argument[0] == '\0' && *argument != '\0')
-            wrong(s, &err, "%s takes no argument", dots[i].name);
+            wrong_argument(s, &err, "%s takes no argument", dots[i].name);
         else
             dots[i].run(s, argument, &err);
         if (s->code != HDX_OK)
-            complain(s, s->code, &err);
+            report_error(s, s->code, &err);
         s->code = HDX_OK;
         flush(s, &err);
         return;
@@ -409,9 +409,9 @@ static void run_dot(shell *s, char *line)
         s->left = true;
         return;
     }
-    wrong(s, &err, "unknown command %.60s", line);
+    wrong_argument(s, &err, "unknown command %.60s", line);
     (void)hdx_hint(&err, s->code, near.best != NULL ? "did you mean %s?" : ".help lists the commands", near.best);
-    complain(s, s->code, &err);
+    report_error(s, s->code, &err);
     s->code = HDX_OK;
 }
 
@@ -445,7 +445,7 @@ static void words_at(shell *s, cli_words *w, const char *before, size_t len)
         else
             cli_words_among(w, argument, "");
     }
-    w->wanted = hdx_arena_copy(&w->arena, w->wanted, w->len); /* the line goes */
+    w->wanted = hdx_arena_copy(&w->arena, w->wanted, w->len); /* the line is freed */
     hdx_buffer_free(&text);
 }
 
@@ -482,7 +482,7 @@ static bool complete(void *context, const char *before, size_t len, cli_line_mor
 
 /* ---- the loop ---- */
 
-/* In the user's folder for state, which is made where it is missing; NULL: there is none. */
+/* Returns a path in the user's state folder, which is created if it is missing; NULL: none. */
 static const char *history_path(hdx_arena *arena)
 {
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -503,7 +503,7 @@ static const char *history_path(hdx_arena *arena)
     return hdx_arena_copy(arena, path, (size_t)len);
 }
 
-static void greet(shell *s)
+static void put_greeting(shell *s)
 {
     hdx_graph               *g = cli_sql_graph(s->run, "main");
     const hdx_graph_summary *sum = g != NULL ? hdx_graph_summary_of(g) : NULL;
@@ -521,7 +521,7 @@ static void greet(shell *s)
         hdx_buffer_text(&text, " classes");
     }
     hdx_buffer_text(&text, "\nEnd a statement with a semicolon; .help shows more, Ctrl-D leaves.\n");
-    say_buffer(s, &text);
+    put_buffer(s, &text);
 }
 
 static void forget_pending(shell *s)
@@ -531,8 +531,8 @@ static void forget_pending(shell *s)
     s->ended = false;
 }
 
-/* What a line adds to the statement; the lines before it are not read again. */
-static void follow(shell *s, const char *line)
+/* Updates `within` and `ended` for a new line without reading earlier lines again. */
+static void scan_line(shell *s, const char *line)
 {
     for (const char *p = line; *p != '\0'; p++) {
         if (s->within == '*') {
@@ -554,7 +554,7 @@ static void follow(shell *s, const char *line)
     }
 }
 
-/* As it is found again by the key that goes back: in one line where no comment ends at the end of one. */
+/* Adds the statement to the history, as one line unless a comment ends at a line end. */
 static void remember(shell *s)
 {
     char *text = s->pending.at;
@@ -567,7 +567,7 @@ static void remember(shell *s)
     cli_line_remember(s->line, text);
 }
 
-static void take_line(shell *s, hdx_buffer *line)
+static void handle_line(shell *s, hdx_buffer *line)
 {
     static const char *const habits[][2] = { { "help", ".help" }, { "quit", ".quit" }, { "exit", ".quit" } };
     char                    *text = line->at != NULL ? line->at : "";
@@ -587,7 +587,7 @@ static void take_line(shell *s, hdx_buffer *line)
     }
     hdx_buffer_put(&s->pending, text, line->len);
     hdx_buffer_text(&s->pending, "\n");
-    follow(s, text);
+    scan_line(s, text);
     if (s->pending.failed || !s->ended || s->within != '\0' || !hdx_sql_complete(s->pending.at))
         return;
     run_text(s, s->pending.at);
@@ -602,7 +602,7 @@ static void loop(shell *s)
         hdx_buffer_clear(&line);
         const cli_line_end end = cli_line_read(s->line, s->pending.len == 0 ? "heapdex> " : "    ...> ", &line);
         if (end == CLI_LINE_WHOLE) {
-            take_line(s, &line);
+            handle_line(s, &line);
             continue;
         }
         (void)!write(STDOUT_FILENO, "\n", 1);
@@ -626,15 +626,15 @@ hdx_code cli_shell(cli_run *run, hdx_sql *sql, hdx_error *err)
                                 .limit = limited ? cli_given_number(run->call, "limit") : CLI_TABLE_ROWS,
                                 .patience_ms = PATIENCE_MS,
                                 .rest = ".limit 0 shows all" } };
-    run->output->pager = NULL; /* the keys are ours */
+    run->output->pager = NULL; /* the shell reads the keys */
     s.line = cli_line_open(history_path(&run->arena), complete, &s);
     if (s.line == NULL)
         return hdx_no_memory(err, "a shell", sizeof s);
-    cli_asking(sql);
-    greet(&s);
+    cli_set_shell_sql(sql);
+    put_greeting(&s);
     flush(&s, err);
     loop(&s);
-    cli_asking(NULL);
+    cli_set_shell_sql(NULL);
     cli_line_close(s.line);
     hdx_buffer_free(&s.pending);
     hdx_buffer_free(&s.offer);

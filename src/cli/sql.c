@@ -1,6 +1,6 @@
 /*
- * sql.c - the command sql: statements from the command line, a file or standard input, answered one after the other;
- * the shell (shell.c) where a person sits before a terminal and gave none.
+ * sql.c - the command sql: runs statements from the command line, a file or standard input; without a statement on a
+ * terminal it starts the shell (shell.c).
  */
 #include "cli/sql.h"
 
@@ -93,7 +93,7 @@ hdx_code cli_sql(cli_run *run, hdx_error *err)
         code = cli_sql_check(run, err);
     hdx_sql_close(sql);
     hdx_buffer_free(&text);
-    if (code != HDX_OK && run->output->path == NULL) { /* statements before it have their answers */
+    if (code != HDX_OK && run->output->path == NULL) { /* the answers of earlier statements are written */
         hdx_error ignored;
         (void)cli_output_commit(run->output, &ignored);
     }

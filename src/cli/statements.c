@@ -1,6 +1,6 @@
 /*
- * statements.c - what the command sql, its shell and the command oql share: a connection, texts of statements, errors
- * with their place, and rows as the call wants them.
+ * statements.c - functions that the command sql, its shell and the command oql share: a connection, texts of
+ * statements, errors with their position, and output of rows.
  */
 #include "cli/sql.h"
 
@@ -35,7 +35,7 @@ hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err)
     const bool  input = path == NULL || strcmp(path, "-") == 0;
     const char *name = input ? "standard input" : path;
     int         fd = STDIN_FILENO;
-    do /* opening a named pipe waits for its writer */
+    do /* opening a named pipe waits for a writer */
         fd = input ? fd : cli_signal() == 0 ? open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC) : -1;
     while (fd < 0 && errno == EINTR && cli_signal() == 0);
     if (fd < 0 && cli_signal() != 0)
@@ -50,7 +50,7 @@ hdx_code cli_sql_read(const char *path, hdx_buffer *text, hdx_error *err)
     return code;
 }
 
-/* The line of the text that holds the byte, and a mark below it; what is far from the byte is left out. */
+/* Writes the part of the line around a byte of the text, and a mark below the byte. */
 static void show_place(hdx_buffer *out, const char *text, size_t at)
 {
     enum { BEFORE = 46, AFTER = 24 };
@@ -96,7 +96,7 @@ hdx_code cli_sql_put(cli_run *run, hdx_rows **rows, const cli_sql_shape *shape, 
     hdx_sink           sink = cli_output_sink(run->output);
     hdx_render_options options = cli_render_options(c);
     hdx_code           code;
-    if (run->output->path != NULL) { /* of .output */
+    if (run->output->path != NULL) { /* the file of .output */
         options.color = options.color && c->color == CLI_ALWAYS;
         options.ascii = false;
         options.width = 0;

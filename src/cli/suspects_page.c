@@ -1,5 +1,5 @@
 /*
- * suspects_page.c - suspects of a leak as a page: what it is in a sentence, what accumulates, the path that holds it.
+ * suspects_page.c - leak suspects as a page: a sentence about each, what it accumulates, and the path from its GC root.
  *
  *     Suspect 1: 1.9 MB, 70.5 %
  *       one HashMap in the static acme.Shop.SESSIONS retains 1.9 MB (70%), 12,004 entries of acme.Session, held
@@ -9,13 +9,13 @@
  *         224 B  Thread "clerk" <Java Local>       0xfed5a340
  *       ...
  *
- * Where rows are shaped (--columns, --sort, --where) they are shown as a table instead.
+ * Rows that --columns, --sort or --where shape are shown as a table instead.
  *
- * In:  the rows of `suspects`, for their number, and "suspects" among their extras.
+ * In:  the rows of `suspects`, for their number, and their extra "suspects".
  */
 #include "cli/cli.h"
 
-#define SHOWN 3u /* classes of what accumulates */
+#define SHOWN 3u /* accumulated classes */
 
 typedef struct page {
     const hdx_render_options *options;
@@ -34,7 +34,7 @@ static void put_cell(page *p, hdx_buffer *to, const hdx_cell *cell, hdx_unit uni
     (void)hdx_render_cell(to, cell, unit, p->options);
 }
 
-/* "accumulates: 1.9 MB in 270 java.util.HashMap$Node, 3.1 KB in 1 byte[]" */
+/* Writes "accumulates: 1.9 MB in 270 java.util.HashMap$Node, 3.1 KB in 1 byte[]". */
 static void put_accumulated(page *p, const hdx_cell *suspect)
 {
     const hdx_cell          *list = hdx_cell_member(suspect, "accumulated_classes");
@@ -55,7 +55,7 @@ static void put_accumulated(page *p, const hdx_cell *suspect)
     put_paragraph(p);
 }
 
-/* Others of the same problem that stand above it. */
+/* Writes the numbers of earlier suspects that are part of the same problem. */
 static void put_problem(page *p, const hdx_cell *suspects, uint64_t number)
 {
     const hdx_cell *problem = hdx_cell_member(&suspects->as.list.at[number], "problem");
@@ -108,7 +108,7 @@ hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, co
     }
     if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
         if (shown == 0)
-            cli_put_nothing(&p.line, rows);
+            cli_put_empty_reason(&p.line, rows);
         else if (hdx_rows_cut_off(rows, &more) && options->rest != NULL)
             hdx_buffer_format(&p.line, "\n(more suspects; %s)\n", options->rest);
         else if (hdx_rows_cut_off(rows, &more))

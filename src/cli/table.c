@@ -1,8 +1,8 @@
 /*
- * table.c - every option, once: those of the command line itself are here, the others are parameters of answers
- * (<heapdex/answer.h>). Parsing, help, completions and the tests of the man page read them from here.
+ * table.c - the table of options. It has the options of the command line itself; others are parameters of answers
+ * (<heapdex/answer.h>). Parsing, help, completions and the tests of the man page read options from here.
  *
- * Names and meanings are a contract with scripts: rows may be added, none changed.
+ * Names and meanings are a contract with scripts: rows may be added but not changed.
  */
 #include "cli/cli.h"
 
@@ -23,7 +23,7 @@
         name, HDX_PARAMETER_FLAG, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, help                                          \
     }
 
-#define NO_INDEX "detect strip restore" /* what needs no index */
+#define NO_INDEX "detect strip restore" /* commands that need no index */
 #define NO_BUILD NO_INDEX " remove"
 
 #define ROW_FORMATS "table json jsonl csv tsv parquet"
@@ -31,8 +31,8 @@
 static const struct own {
     cli_option_id id;
     char          letter;
-    const char   *only; /* the commands it belongs to; NULL: every one */
-    const char * not ;  /* commands that would do nothing with it; NULL: none */
+    const char   *only; /* the commands that have it; NULL: all */
+    const char * not ;  /* commands on which it would have no effect; NULL: none */
     hdx_parameter is;
 } own[] = {
     { CLI_OPT_JUNIT, 0, "leaks check", NULL, TEXT("junit", FILE, "FILE", "also write the findings as JUnit XML") },
@@ -55,7 +55,7 @@ static const struct own {
     { CLI_OPT_FORMAT, 0, NULL, NULL, CHOICE("format", "FORMAT", ROW_FORMATS, "output format; default: table") },
     { CLI_OPT_OUTPUT, 'o', NULL, NULL,
       TEXT("output", FILE, "FILE", "write to FILE, completely or not at all; - is standard output") },
-    { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* here come the parameters that all answers take */
+    { CLI_OPT_ANSWER, 0, NULL, NULL, FLAG(NULL, NULL) }, /* replaced by the parameters that all answers accept */
     { CLI_OPT_UNITS, 0, NULL, NULL,
       CHOICE("units", "UNITS", "bytes human", "unit of sizes in tables; default: human") },
     { CLI_OPT_FULL_TEXT, 0, NULL, "leaks check", FLAG("full-text", "show long texts in full in tables") },
@@ -89,8 +89,8 @@ static const struct own {
     { CLI_OPT_VERSION, 0, NULL, NULL, FLAG("version", "show the version of heapdex") },
 };
 
-/* Does the answer take it as one of its own? Then a general one of that name is left out. */
-static bool takes(const hdx_answer *answer, const char *name)
+/* Returns whether the answer has its own parameter of that name; a common one is then omitted. */
+static bool has_own(const hdx_answer *answer, const char *name)
 {
     for (unsigned i = 0; answer != NULL && i < answer->parameter_count; i++)
         if (strcmp(answer->parameters[i].name, name) == 0)
@@ -98,7 +98,7 @@ static bool takes(const hdx_answer *answer, const char *name)
     return false;
 }
 
-/* Is the word among those with blanks between? */
+/* Returns whether a word is in a list separated by blanks. */
 static bool among(const char *words, const char *word)
 {
     for (size_t len; *words != '\0'; words += len + (words[len] == ' '))
@@ -107,8 +107,8 @@ static bool among(const char *words, const char *word)
     return false;
 }
 
-/* What a statement says by itself. */
-static bool shapes(const char *name)
+/* Returns whether a query language already determines what the option sets. */
+static bool shapes_rows(const char *name)
 {
     return strcmp(name, "columns") == 0 || strcmp(name, "sort") == 0 || strcmp(name, "where") == 0;
 }
@@ -137,17 +137,17 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         const struct own *o = &own[i];
         for (size_t k = 0; o->is.name == NULL && k < common_count; k++)
-            if (strcmp(common[k].name, "document") != 0 && /* they follow from --format */
+            if (strcmp(common[k].name, "document") != 0 && /* set by --format */
                 strcmp(common[k].name, "texts") != 0 && strcmp(common[k].name, "sizes") != 0 &&
-                !takes(answer, common[k].name) &&
-                !(answer != NULL && cli_has_language(answer) && shapes(common[k].name)) &&
+                !has_own(answer, common[k].name) &&
+                !(answer != NULL && cli_has_language(answer) && shapes_rows(common[k].name)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 ||
                  (strcmp(common[k].name, "reachable") != 0 && strcmp(common[k].name, "view") != 0)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_NO_VIEWS) == 0 || strcmp(common[k].name, "view") != 0))
                 options[n++] = (cli_option){ CLI_OPT_ANSWER, '\0', true, &common[k] };
         if (o->is.name == NULL || (o->only != NULL && (answer == NULL || !among(o->only, answer->name))) ||
             (o->id == CLI_OPT_FULL_TEXT && answer != NULL && (answer->flags & HDX_ANSWER_VALUES) == 0) ||
-            (o->not != NULL && answer != NULL && among(o->not, answer->name)) || takes(answer, o->is.name) ||
+            (o->not != NULL && answer != NULL && among(o->not, answer->name)) || has_own(answer, o->is.name) ||
             has(options, n, o->is.name))
             continue;
         options[n++] = (cli_option){ o->id, o->letter, o->only == NULL, &o->is };

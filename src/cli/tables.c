@@ -1,8 +1,8 @@
 /*
- * tables.c - rows for other programs: Parquet files, and several tables as files of one folder or in one of SQLite.
+ * tables.c - rows for other programs: Parquet files, and several tables as files of a folder or in an SQLite file.
  *
- * What a Parquet file says of its origin is what the dump says of itself: no path and no time of this call, so that the
- * same call on the same dump gives the same bytes anywhere.
+ * The metadata of a Parquet file is read from the dump and has no path and no time of the call, so that the same call
+ * on the same dump always writes the same bytes.
  */
 #include "cli/cli.h"
 
@@ -72,7 +72,7 @@ hdx_code cli_table_name(const char *tables, unsigned i, hdx_arena *arena, const 
     return hdx_no_memory(err, "a name", 0);
 }
 
-void cli_take_table(cli_call *call, const char *name)
+void cli_select_table(cli_call *call, const char *name)
 {
     for (size_t k = 0; k < call->argument_count; k++)
         if (strcmp(call->arguments[k].name, "table") == 0)

@@ -1,11 +1,11 @@
 /*
- * threads_page.c - the answer of threads with stacks as pages, as jstack has taught people to read them.
+ * threads_page.c - the answer of threads with stacks as pages, in the format of jstack.
  *
  *     "http-worker-6" daemon prio=5 WAITING   retained 2.9 MB   0xdcb12bf0
  *         at j.u.c.locks.LockSupport.park(LockSupport.java:341)
  *              local ThreadPoolExecutor  560 B  0xdcb12940
  *
- * Of the class before a method packages are shortened where there is no room; what else is too long wraps.
+ * If a line is too long, the packages of the class before a method are shortened; otherwise it wraps.
  */
 #include "cli/cli.h"
 
@@ -45,7 +45,7 @@ static void put_thread(page *p)
         hdx_buffer_text(&p->out, "(its name is not in the dump)");
     if (is_virtual->kind == HDX_CELL_BOOL && is_virtual->as.boolean)
         hdx_buffer_text(&p->out, " virtual");
-    else if (daemon->kind == HDX_CELL_BOOL && daemon->as.boolean) /* all virtual ones are */
+    else if (daemon->kind == HDX_CELL_BOOL && daemon->as.boolean) /* virtual threads always are daemons */
         hdx_buffer_text(&p->out, " daemon");
     put(p, " prio=", cell(p, "priority"), HDX_UNIT_NONE, "");
     put(p, " ", cell(p, "state"), HDX_UNIT_NONE, "");
@@ -56,7 +56,7 @@ static void put_thread(page *p)
     hdx_buffer_text(&p->out, "\n");
 }
 
-/* "(LockSupport.java:341)", as Java writes it. */
+/* Writes "(LockSupport.java:341)", as Java does. */
 static void put_source(hdx_buffer *to, const hdx_cell *frame, const hdx_render_options *options)
 {
     const hdx_cell *source = hdx_cell_member(frame, "source"), *line = hdx_cell_member(frame, "line"),
@@ -75,7 +75,7 @@ static void put_source(hdx_buffer *to, const hdx_cell *frame, const hdx_render_o
     hdx_buffer_text(to, ")");
 }
 
-/* Class and method without the signature; the class in as many columns as are left beside the rest. */
+/* Writes class and method without the signature; the class gets the remaining columns of the line. */
 static void put_frame(page *p, const hdx_cell *frame)
 {
     static const char at[] = "    at ";
@@ -89,13 +89,13 @@ static void put_frame(page *p, const hdx_cell *frame)
     put_source(&p->text, frame, p->options);
     hdx_buffer class_name = hdx_buffer_of(NULL);
     (void)hdx_render_text(&class_name, text.at, dot > 0 ? dot - 1 : 0, p->options->ascii);
-    const uint32_t beside = sizeof at + (p->text.len > 0 ? hdx_render_columns(p->text.at, p->text.len) : 0);
+    const uint32_t other_columns = sizeof at + (p->text.len > 0 ? hdx_render_columns(p->text.at, p->text.len) : 0);
     hdx_buffer_text(&p->out, at);
     if (class_name.len > 0) {
         (void)hdx_render_class(&p->out, class_name.at, class_name.len,
-                               p->options->width == 0       ? UINT32_MAX
-                               : p->options->width > beside ? p->options->width - beside
-                                                            : 0);
+                               p->options->width == 0              ? UINT32_MAX
+                               : p->options->width > other_columns ? p->options->width - other_columns
+                                                                   : 0);
         hdx_buffer_text(&p->out, ".");
     }
     if (p->text.len > 0)
@@ -110,14 +110,15 @@ static void put_locals(page *p, const hdx_cell *locals)
     static const char before[] = "         local ";
     for (uint64_t i = 0; locals->kind == HDX_CELL_LIST && i < locals->as.list.count; i++) {
         const hdx_cell *o = &locals->as.list.at[i];
-        const uint32_t  beside = sizeof before + 2 + 9 + 2 + 12;
+        const uint32_t  other_columns = sizeof before + 2 + 9 + 2 + 12;
         hdx_buffer_clear(&p->text);
         const hdx_render_object shown =
             hdx_render_object_text(&p->text, hdx_cell_member(o, "class"), hdx_cell_member(o, "label"), p->options);
         hdx_buffer_text(&p->out, before);
         if (p->text.len > 0 && p->options->width > 0)
             (void)hdx_render_object_in(&p->out, p->text.at, p->text.len, shown,
-                                       p->options->width > beside ? p->options->width - beside : 0, p->options->ascii);
+                                       p->options->width > other_columns ? p->options->width - other_columns : 0,
+                                       p->options->ascii);
         else if (p->text.len > 0)
             hdx_buffer_put(&p->out, p->text.at, p->text.len);
         put(p, "  ", hdx_cell_member(o, "retained"), HDX_UNIT_BYTES, "");
@@ -148,7 +149,7 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
     }
     hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
     if (good && code == HDX_OK && n == 0) {
-        cli_put_nothing(&p.out, rows);
+        cli_put_empty_reason(&p.out, rows);
     } else if (good && code == HDX_OK && hdx_rows_cut_off(rows, &more)) {
         const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
         hdx_buffer_text(&p.out, options->ascii ? "\n... " : "\n… ");

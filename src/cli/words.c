@@ -1,10 +1,10 @@
 /*
- * words.c - what may stand in a statement: words of SQL, tables, columns, functions, classes.
+ * words.c - completes a statement: words of SQL, tables, columns, functions and classes.
  *
  * In:  a statement up to the cursor.
- * Out: the words that go on with what stands there.
- * A statement that is half written has no tree: what stands left of the cursor is taken apart into words, and tables
- * are what follows FROM and JOIN. Names come from SQLite itself, by statements.
+ * Out: the words that are valid at the cursor.
+ * An incomplete statement cannot be parsed, so the text before the cursor is split into tokens, and the names after
+ * FROM and JOIN are the tables. All names are queried from SQLite.
  */
 #include "cli/offers.h"
 #include "cli/sql.h"
@@ -18,17 +18,17 @@ static const char keywords[] =
     "EXPLAIN FILTER FROM GLOB GROUP HAVING IN INNER INSERT INTERSECT INTO IS JOIN LEFT LIKE LIMIT MATERIALIZED NATURAL "
     "NOT NULL NULLS OFFSET ON OR ORDER OVER PARTITION PLAN PRAGMA QUERY RECURSIVE REGEXP SELECT SET TABLE TEMP THEN "
     "UNION UPDATE USING VALUES VIEW WHEN WHERE WITH";
-/* The other words that are no names without quotes. */
+/* The other words that must be quoted if they are names. */
 static const char reserved[] =
     "ADD ALTER AUTOINCREMENT CHECK COMMIT CONSTRAINT DEFAULT DEFERRABLE FOREIGN INDEX ISNULL NOTHING NOTNULL PRIMARY "
     "RAISE REFERENCES RETURNING TO TRANSACTION UNIQUE";
 
 /* ---- a list of words ---- */
 
-static void add(cli_words *w, const char *text, size_t len, const char *behind)
+static void add(cli_words *w, const char *text, size_t len, const char *suffix)
 {
-    const size_t after = strlen(behind);
-    const size_t quote = text[0] == '"' && w->wanted[0] != '"'; /* a name in quotes is typed without them */
+    const size_t after = strlen(suffix);
+    const size_t quote = text[0] == '"' && w->wanted[0] != '"'; /* a quoted name may be typed without quotes */
     const char  *name = text + quote;
     if (len - quote + after < w->len ||
         (w->exact ? strncmp(name, w->wanted, w->len) : strncasecmp(name, w->wanted, w->len)))
@@ -47,10 +47,10 @@ static void add(cli_words *w, const char *text, size_t len, const char *behind)
     if (copy == NULL)
         return;
     memcpy(copy, text, len);
-    memcpy(copy + len, behind, after + 1);
+    memcpy(copy + len, suffix, after + 1);
     for (size_t i = 0; i < len + after; i++)
         if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
-            return; /* would act on the terminal */
+            return; /* would control the terminal */
     w->at[w->count++] = copy;
 }
 
@@ -63,13 +63,13 @@ static int by_name(const void *a, const void *b)
 
 static void sort(cli_words *w)
 {
-    size_t kept = 0;
+    size_t unique = 0;
     if (w->count > 0)
         qsort(w->at, w->count, sizeof *w->at, by_name);
     for (size_t i = 0; i < w->count; i++)
-        if (kept == 0 || strcmp(w->at[i], w->at[kept - 1]) != 0)
-            w->at[kept++] = w->at[i];
-    w->count = kept;
+        if (unique == 0 || strcmp(w->at[i], w->at[unique - 1]) != 0)
+            w->at[unique++] = w->at[i];
+    w->count = unique;
 }
 
 static cli_words words_of(const char *wanted)
@@ -98,7 +98,7 @@ size_t cli_words_common(const cli_words *w)
             same++;
         len = same;
     }
-    while (len > 0 && (w->at[0][len] & 0xc0) == 0x80) /* whole characters */
+    while (len > 0 && (w->at[0][len] & 0xc0) == 0x80) /* not within a UTF-8 sequence */
         len--;
     return len;
 }
@@ -120,7 +120,7 @@ void cli_words_put(hdx_buffer *out, const char *const *at, size_t count, unsigne
     }
 }
 
-/* ---- asking the connection ---- */
+/* ---- queries on the connection ---- */
 
 static const char *text_of(hdx_buffer *to, const hdx_cell *cell)
 {
@@ -178,7 +178,7 @@ void cli_put_name(hdx_buffer *out, const char *name)
     hdx_buffer_text(out, "\"");
 }
 
-/* A name within single quotes. */
+/* Appends a text in single quotes. */
 static void put_text(hdx_buffer *out, const char *text)
 {
     hdx_buffer_text(out, "'");
@@ -187,12 +187,12 @@ static void put_text(hdx_buffer *out, const char *text)
     hdx_buffer_text(out, "'");
 }
 
-/* ---- the words of a statement ---- */
+/* ---- the tokens of a statement ---- */
 
 typedef enum token_kind { WORD, NAME, TEXT, OPEN_NAME, OPEN_TEXT, DOT, OTHER } token_kind;
 typedef struct token {
     token_kind  kind;
-    const char *at; /* within its quotes; copied, with a NUL behind it */
+    const char *at; /* without its quotes; a copy that ends in a NUL */
 } token;
 typedef struct tokens {
     token *at;
@@ -262,16 +262,16 @@ static bool is_name(const tokens *t, size_t i)
 
 /* ---- tables and their columns ---- */
 
-typedef struct named { /* where a name goes */
+typedef struct name_target { /* where and how names are added */
     cli_words  *words;
-    const char *schema; /* NULL or "": not said */
-    const char *behind;
+    const char *schema; /* NULL or "": none */
+    const char *suffix;
     hdx_buffer  text;
-} named;
+} name_target;
 
-static void take_name(void *context, const char *text, const char *more)
+static void add_name(void *context, const char *text, const char *more)
 {
-    named *n = context;
+    name_target *n = context;
     (void)more;
     hdx_buffer_clear(&n->text);
     if (n->schema != NULL && *n->schema != '\0') {
@@ -280,18 +280,18 @@ static void take_name(void *context, const char *text, const char *more)
     }
     cli_put_name(&n->text, text);
     if (!n->text.failed)
-        add(n->words, n->text.at, (size_t)n->text.len, n->behind);
+        add(n->words, n->text.at, (size_t)n->text.len, n->suffix);
 }
 
-static void each_name(cli_words *w, hdx_sql *sql, const char *statement, const char *schema, const char *behind)
+static void add_names(cli_words *w, hdx_sql *sql, const char *statement, const char *schema, const char *suffix)
 {
-    named n = { w, schema, behind, hdx_buffer_of(NULL) };
-    cli_sql_each(sql, statement, take_name, &n);
+    name_target n = { w, schema, suffix, hdx_buffer_of(NULL) };
+    cli_sql_each(sql, statement, add_name, &n);
     hdx_buffer_free(&n.text);
 }
 
-/* Tables of classes are as many as there are classes, and are offered where a quote begins one. */
-static void tables_of(cli_words *w, hdx_sql *sql, const char *schema, bool with_schema)
+/* Adds the tables of a schema, except those of classes: these are too many and are only offered after a quote. */
+static void add_tables(cli_words *w, hdx_sql *sql, const char *schema, bool with_schema)
 {
     hdx_buffer statement = hdx_buffer_of(NULL);
     hdx_buffer_text(&statement, "SELECT name FROM ");
@@ -299,7 +299,7 @@ static void tables_of(cli_words *w, hdx_sql *sql, const char *schema, bool with_
     hdx_buffer_text(&statement, ".sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE "
                                 "'\\' AND sql NOT LIKE '%USING heapdex_class%'");
     if (!statement.failed)
-        each_name(w, sql, statement.at, with_schema ? schema : NULL, "");
+        add_names(w, sql, statement.at, with_schema ? schema : NULL, "");
     hdx_buffer_free(&statement);
 }
 
@@ -309,7 +309,7 @@ typedef struct schemas {
     size_t      count;
 } schemas;
 
-static void take_schema(void *context, const char *text, const char *more)
+static void add_schema(void *context, const char *text, const char *more)
 {
     schemas *s = context;
     (void)more;
@@ -317,24 +317,24 @@ static void take_schema(void *context, const char *text, const char *more)
         s->count++;
 }
 
-static void all_tables(cli_words *w, hdx_sql *sql)
+static void add_all_tables(cli_words *w, hdx_sql *sql)
 {
     schemas s = { .arena = hdx_arena_of(NULL) };
-    cli_sql_each(sql, "SELECT name FROM pragma_database_list", take_schema, &s);
+    cli_sql_each(sql, "SELECT name FROM pragma_database_list", add_schema, &s);
     for (size_t i = 0; i < s.count; i++)
-        tables_of(w, sql, s.at[i], strcmp(s.at[i], "main") != 0 && strcmp(s.at[i], "temp") != 0);
-    tables_of(w, sql, "temp", false); /* not in the list before its first table is there */
+        add_tables(w, sql, s.at[i], strcmp(s.at[i], "main") != 0 && strcmp(s.at[i], "temp") != 0);
+    add_tables(w, sql, "temp", false); /* the list lacks it until its first table exists */
     hdx_arena_free(&s.arena);
 }
 
 void cli_words_tables(cli_words *w, hdx_sql *sql, const char *text)
 {
     *w = words_of(text);
-    all_tables(w, sql);
+    add_all_tables(w, sql);
     sort(w);
 }
 
-static void columns_of(cli_words *w, hdx_sql *sql, const char *schema, const char *table)
+static void add_columns(cli_words *w, hdx_sql *sql, const char *schema, const char *table)
 {
     hdx_buffer statement = hdx_buffer_of(NULL);
     hdx_rows  *rows = NULL;
@@ -345,7 +345,7 @@ static void columns_of(cli_words *w, hdx_sql *sql, const char *schema, const cha
         hdx_buffer_text(&statement, ".");
     }
     cli_put_name(&statement, table);
-    hdx_buffer_text(&statement, " LIMIT 0"); /* a table of a class is there from now on */
+    hdx_buffer_text(&statement, " LIMIT 0"); /* creates the table of a class if it is one */
     if (!statement.failed)
         (void)hdx_sql_run(sql, statement.at, NULL, &rows, &ignored);
     hdx_rows_close(rows);
@@ -358,15 +358,15 @@ static void columns_of(cli_words *w, hdx_sql *sql, const char *schema, const cha
     }
     hdx_buffer_text(&statement, ")");
     if (!statement.failed)
-        each_name(w, sql, statement.at, NULL, "");
+        add_names(w, sql, statement.at, NULL, "");
     hdx_buffer_free(&statement);
 }
 
-/* The table that ends at i, with its schema before it. */
-static void columns_at(cli_words *w, hdx_sql *sql, const tokens *t, size_t i)
+/* Adds the columns of the table whose name ends at token i, after its schema. */
+static void add_columns_at(cli_words *w, hdx_sql *sql, const tokens *t, size_t i)
 {
     const char *schema = i >= 2 && t->at[i - 1].kind == DOT && is_name(t, i - 2) ? t->at[i - 2].at : NULL;
-    columns_of(w, sql, schema, t->at[i].at);
+    add_columns(w, sql, schema, t->at[i].at);
 }
 
 static bool begins_table(const tokens *t, size_t i)
@@ -374,47 +374,47 @@ static bool begins_table(const tokens *t, size_t i)
     return is_word(t, i, "FROM") || is_word(t, i, "JOIN") || is_word(t, i, "UPDATE") || is_word(t, i, "INTO");
 }
 
-/* Where the name of the table behind FROM or JOIN ends. */
-static size_t table_behind(const tokens *t, size_t i)
+/* Returns the token at which the name of the table after FROM or JOIN ends. */
+static size_t table_after(const tokens *t, size_t i)
 {
     i++;
     return i + 2 < t->count && t->at[i + 1].kind == DOT && is_name(t, i + 2) ? i + 2 : i;
 }
 
-/* Columns of what the name before a dot is: a table, or another name of one. */
-static void columns_of_alias(cli_words *w, hdx_sql *sql, const tokens *t, const char *alias)
+/* Adds the columns of the table or alias before a dot. */
+static void add_columns_of_alias(cli_words *w, hdx_sql *sql, const tokens *t, const char *alias)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const size_t table = table_behind(t, i);
+        const size_t table = table_after(t, i);
         if (!begins_table(t, i) || !is_name(t, table))
             continue;
         const size_t other = is_word(t, table + 1, "AS") ? table + 2 : table + 1;
         if (strcasecmp(t->at[table].at, alias) == 0 || (is_name(t, other) && strcasecmp(t->at[other].at, alias) == 0)) {
-            columns_at(w, sql, t, table);
+            add_columns_at(w, sql, t, table);
             return;
         }
     }
-    columns_of(w, sql, NULL, alias); /* FROM comes later */
+    add_columns(w, sql, NULL, alias); /* the statement has no FROM yet */
 }
 
 /* ---- at the cursor ---- */
 
-/* Behind an open quote: names of classes, as tables or as texts. */
-static void classes_at(cli_words *w, cli_run *run, const tokens *t, const char *quote)
+/* Adds names of classes after an open quote, as tables or as texts. */
+static void add_classes_at(cli_words *w, cli_run *run, const tokens *t, const char *quote)
 {
-    static const char heirs[] = "instanceof ";
+    static const char instance_of[] = "instanceof ";
     const size_t      last = t->count - 1;
     const char *schema = last >= 2 && t->at[last - 1].kind == DOT && is_name(t, last - 2) ? t->at[last - 2].at : "main";
     hdx_graph  *g = cli_sql_graph(run, schema);
-    const bool  with = strncmp(w->wanted, heirs, sizeof heirs - 1) == 0;
+    const bool  with = strncmp(w->wanted, instance_of, sizeof instance_of - 1) == 0;
     cli_offers  o = { .arena = hdx_arena_of(NULL), .wanted = w->wanted };
     w->exact = true;
     if (g != NULL)
-        cli_offer_classes_of(&o, g, with ? heirs : "", w->wanted + (with ? sizeof heirs - 1 : 0), quote);
+        cli_offer_classes_of(&o, g, with ? instance_of : "", w->wanted + (with ? sizeof instance_of - 1 : 0), quote);
     for (size_t i = 0; i < o.count; i++)
         add(w, o.at[i].text, strlen(o.at[i].text), "");
     if (*quote == '"')
-        add(w, heirs, sizeof heirs - 1, "");
+        add(w, instance_of, sizeof instance_of - 1, "");
     cli_offers_free(&o);
 }
 
@@ -429,26 +429,26 @@ static void add_keywords(cli_words *w)
     }
 }
 
-static void anything(cli_words *w, hdx_sql *sql, const tokens *t, size_t end)
+static void add_anything(cli_words *w, hdx_sql *sql, const tokens *t, size_t end)
 {
     bool any = false;
     if (end > 0 && begins_table(t, end - 1)) {
-        all_tables(w, sql);
-        each_name(w, sql, "SELECT name FROM pragma_database_list WHERE seq > 1", NULL, ".");
+        add_all_tables(w, sql);
+        add_names(w, sql, "SELECT name FROM pragma_database_list WHERE seq > 1", NULL, ".");
         return;
     }
     for (size_t i = 0; i < t->count; i++)
-        if (begins_table(t, i) && is_name(t, table_behind(t, i))) {
-            columns_at(w, sql, t, table_behind(t, i));
+        if (begins_table(t, i) && is_name(t, table_after(t, i))) {
+            add_columns_at(w, sql, t, table_after(t, i));
             any = true;
         }
     if (w->len == 0)
         return;
     if (!any)
-        columns_of(w, sql, "main", "objects");
-    all_tables(w, sql);
+        add_columns(w, sql, "main", "objects");
+    add_all_tables(w, sql);
     add_keywords(w);
-    each_name(w, sql,
+    add_names(w, sql,
               "SELECT DISTINCT name FROM pragma_function_list WHERE name GLOB '[a-z]*' AND name NOT LIKE 'sqlite%'",
               NULL, "(");
 }
@@ -465,13 +465,13 @@ void cli_words_at(cli_words *w, cli_run *run, hdx_sql *sql, const char *text)
     w->lower = w->len > 0 && w->wanted[0] >= 'a' && w->wanted[0] <= 'z';
     const size_t end = w->len > 0 || (last != NULL && last->kind != DOT && last->kind != OTHER) ? t.count - 1 : t.count;
     if (last != NULL && (last->kind == OPEN_NAME || last->kind == OPEN_TEXT))
-        classes_at(w, run, &t, last->kind == OPEN_NAME ? "\"" : "'");
+        add_classes_at(w, run, &t, last->kind == OPEN_NAME ? "\"" : "'");
     else if (end >= 2 && t.at[end - 1].kind == DOT && is_name(&t, end - 2) &&
              (cli_sql_graph(run, t.at[end - 2].at) != NULL || is_word(&t, end - 2, "temp")))
-        tables_of(w, sql, t.at[end - 2].at, false);
+        add_tables(w, sql, t.at[end - 2].at, false);
     else if (end >= 2 && t.at[end - 1].kind == DOT && is_name(&t, end - 2))
-        columns_of_alias(w, sql, &t, t.at[end - 2].at);
+        add_columns_of_alias(w, sql, &t, t.at[end - 2].at);
     else if (last == NULL || last->kind != NAME)
-        anything(w, sql, &t, end);
+        add_anything(w, sql, &t, end);
     sort(w);
 }

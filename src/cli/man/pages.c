@@ -1,10 +1,10 @@
 /*
  * pages.c - writes the man pages: one for each command, from its declaration and the prose in src/cli/man/NAME.roff,
- * and those in src/cli/man whose marks it fills.
+ * and the pages in src/cli/man with placeholders, which it fills.
  *
  *     man_pages SOURCE FOLDER
  *
- * The build runs it; `cmake --install` installs what it wrote.
+ * The build runs it; `cmake --install` installs the pages.
  */
 #include "cli/cli.h"
 
@@ -17,7 +17,7 @@ static void fail(const char *path)
     exit(1);
 }
 
-/* Text of declarations as roff prints it as it is. */
+/* Writes a text so that roff prints it unchanged. */
 static void put_text(hdx_buffer *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -53,7 +53,7 @@ static void put_option(hdx_buffer *out, const cli_option *o)
     hdx_buffer_text(out, "\n");
 }
 
-/* Those of one command, or with NULL those of all. */
+/* Writes the options of a command; NULL: those of all commands. */
 static void put_options(hdx_buffer *out, const hdx_answer *a)
 {
     cli_option   options[CLI_OPTIONS_MAX];
@@ -168,7 +168,7 @@ static void put_groups(hdx_buffer *out)
     }
 }
 
-/* A page with @VERSION@, and lines @COMMANDS@ and @OPTIONS@. */
+/* Fills a page with the placeholder @VERSION@ and the lines @COMMANDS@ and @OPTIONS@. */
 static void fill(hdx_buffer *out, const char *text)
 {
     while (*text != '\0') {
