@@ -8,7 +8,7 @@
  * without a size, a long table) are examined after the others, one by one, with a common limit of steps.
  */
 #include "query/common/labels.h"
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/common/grouped.h"
 #include "query/common/sweep.h"
@@ -400,7 +400,7 @@ static hdx_code sum_rows(survey *s, int by, hdx_rows **out, hdx_error *err)
         uint64_t numbers[HDX_COUNT(wanted)];
         for (unsigned i = 0; i < HDX_COUNT(wanted); i++)
             numbers[i] = hdx_grouped_total(&g, wanted[i]);
-        code = hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(wanted), numbers, err);
+        code = hdx_extras_add_numbers(code, out, "total", total_members, HDX_COUNT(wanted), numbers, err);
         (void)report_unknown(s);
     }
     return code;

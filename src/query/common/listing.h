@@ -29,7 +29,7 @@ struct hdx_listing {
     int (*order)(const void *entry, const void *other); /* order of the rows; NULL: as found */
     /* Fills the cells of a row, which are null before. */
     hdx_code (*cells)(void *state, const void *entry, hdx_arena *arena, hdx_cell *cells, hdx_error *err);
-    /* adds to the document (beside.h); NULL: nothing */
+    /* adds to the document (extras.h); NULL: nothing */
     hdx_code (*beside)(void *state, hdx_rows **rows, hdx_error *err);
     const char *(*nothing)(const void *state); /* returns why there are no rows */
     /* closes what the finder opened, other than memory of the question's scope; NULL: nothing */

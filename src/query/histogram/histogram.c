@@ -5,7 +5,7 @@
  * --retained (groups.c) and a heap of an Android dump together with a class pattern read objects. A table of classes
  * without a graph (counts.h) is enough. Class objects count as instances of java.lang.Class in it (MAT 5.2).
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/histogram/histogram.h"
 #include "query/runtime/loaders.h"
@@ -561,7 +561,7 @@ static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
         numbers[1] += h->lines[i].shallow;
     }
     return h->by == HDX_BY_SUPERCLASS ? HDX_OK
-                                      : hdx_beside_numbers(HDX_OK, out, "total", total_members, 2, numbers, err);
+                                      : hdx_extras_add_numbers(HDX_OK, out, "total", total_members, 2, numbers, err);
 }
 
 /* q NULL: uses a table of classes instead; memory is taken from `mem`. */

@@ -19,7 +19,7 @@
  *
  * Cost: three bits per object of the heap, some 40 bytes per unreachable one; reads the outbound lists of these twice.
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/common/unreached.h"
 #include "graph/graph.h"
@@ -359,7 +359,7 @@ static hdx_code add_totals(hdx_code code, const sorter *s, hdx_rows **out, hdx_e
                                        u->bytes[HDX_UNREACHED_CLASS_FIELD],
                                        u->objects[HDX_UNREACHED_ARCHIVE],
                                        u->bytes[HDX_UNREACHED_ARCHIVE] };
-    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
+    return hdx_extras_add_numbers(code, out, "total", total_members, HDX_COUNT(numbers), numbers, err);
 }
 
 /* This notice precedes the rows, because any of them may be reachable if the dump lacks locals. */

@@ -1,5 +1,5 @@
 /* gone.c - what would be free, summed by class: the rows of questions that remove objects or references. */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "graph/graph.h"
 #include "query/holding/holding.h"
@@ -128,8 +128,8 @@ hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **
         return code;
     }
     const uint64_t numbers[] = { s->objects, s->bytes, s->weakly, s->but_for_weak };
-    code =
-        hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", weak_members, s->of_weak ? 4 : 2, numbers, err);
+    code = hdx_extras_add_numbers(hdx_table_rows(t, out, err), out, "total", weak_members, s->of_weak ? 4 : 2, numbers,
+                                  err);
     if (code == HDX_OK && (code = hdx_rows_set_title(*out, title, err)) != HDX_OK) {
         hdx_rows_close(*out);
         *out = NULL;

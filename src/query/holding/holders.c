@@ -21,7 +21,7 @@
  * nodes (nodes.h) for each holder that is tried, and one that finds which of them lead where: the sums for each set of
  * holders answer everything else.
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/common/labels.h"
 #include "graph/graph.h"
@@ -424,7 +424,7 @@ static hdx_code add_summary(const finder *f, double share, hdx_rows **out, hdx_e
         explain_short(f, share, why, sizeof why);
     (void)snprintf(line, sizeof line, "%u holder%s %.1f%% of the live heap%s%s", count,
                    count == 1 ? " holds" : "s together hold", percent, reached ? "" : "; ", why);
-    hdx_code code = hdx_beside(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
+    hdx_code code = hdx_extras_add(HDX_OK, out, "total", total_members, HDX_COUNT(total_members), cells, err);
     if (code == HDX_OK && count > 0)
         code = hdx_rows_set_title(*out, line, err);
     if (code != HDX_OK || f->used == 0)

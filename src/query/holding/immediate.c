@@ -12,7 +12,7 @@
  * Cost: one bit per object of the heap, 16 bytes per object of the set and per dominator; steps up the dominator tree,
  * of which one in 64 skipped objects caches the end (chains of skipped objects may have millions).
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "graph/graph.h"
 #include "query/holding/holding.h"
 #include "query/sets/sets.h"
@@ -262,7 +262,7 @@ static hdx_code immediate_rows(finder *f, hdx_rows **out, hdx_error *err)
         return code;
     }
     const uint64_t numbers[] = { f->set.count, f->shallow };
-    return hdx_beside_numbers(hdx_table_rows(t, out, err), out, "total", total_members, 2, numbers, err);
+    return hdx_extras_add_numbers(hdx_table_rows(t, out, err), out, "total", total_members, 2, numbers, err);
 }
 
 static hdx_code find(hdx_ask *ask, const hdx_members *m, const char *words, bool preset, hdx_rows **out, hdx_error *err)

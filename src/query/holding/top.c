@@ -15,7 +15,7 @@
  * The rows are the largest ones of the questions dominators and holders.
  */
 #include "query/holding/holding.h"
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/questions.h"
 
 #include <stdio.h>
@@ -227,7 +227,7 @@ static hdx_code set_title(const top *t, hdx_rows **out, hdx_error *err)
         (void)snprintf(line + n, sizeof line - (size_t)n, "; %u holder%s %.1f%% of it", t->holders,
                        t->holders == 1 ? " holds" : "s together hold", t->held);
     const hdx_code code =
-        hdx_beside(HDX_OK, out, "explained", explained_members, HDX_COUNT(explained_members), cells, err);
+        hdx_extras_add(HDX_OK, out, "explained", explained_members, HDX_COUNT(explained_members), cells, err);
     return code == HDX_OK && t->total > 0 ? hdx_rows_set_title(*out, line, err) : code;
 }
 

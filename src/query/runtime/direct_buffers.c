@@ -12,7 +12,7 @@
  */
 #include "query/common/fields.h"
 #include "query/common/labels.h"
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/common/listing.h"
 #include "query/runtime/files.h"
@@ -522,8 +522,10 @@ static hdx_code add_document(void *of, hdx_rows **rows, hdx_error *err)
     const hdx_cell counted[] = { hdx_cell_int(b->count), hdx_cell_int(b->reserved) };
     /* copied, because after a failure the rows, which own b, are closed */
     const bool     has_reserved = b->has_reserved;
-    const hdx_code code = hdx_beside_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
-    return has_reserved ? hdx_beside(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err) : code;
+    const hdx_code code =
+        hdx_extras_add_numbers(HDX_OK, rows, "total", total_members, HDX_COUNT(numbers), numbers, err);
+    return has_reserved ? hdx_extras_add(code, rows, "reserved", reserved_members, HDX_COUNT(counted), counted, err)
+                        : code;
 }
 
 /* ---- the question ---- */

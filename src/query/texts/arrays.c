@@ -15,7 +15,7 @@
  * The waste is the difference between the sizes of the array and of a shorter one, which is less than the omitted
  * elements if sizes are rounded. `duplicates` reports equal arrays.
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/common/columns.h"
 #include "query/texts/array_contents.h"
 
@@ -264,7 +264,7 @@ static hdx_code add_total(hdx_code code, const counted *n, hdx_rows **out, hdx_e
 {
     const uint64_t numbers[HDX_COUNT(total_members)] = { n->objects,       n->shallow,        n->wasted[CONSTANT],
                                                          n->wasted[SLACK], n->wasted[LATIN1], n->absent };
-    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
+    return hdx_extras_add_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
 static hdx_code ask_arrays(const hdx_query *q, int kind, hdx_rows **out, hdx_error *err)

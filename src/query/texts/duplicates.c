@@ -5,7 +5,7 @@
  * group wastes all its bytes except one object and, for Strings, one array; an array that several Strings share counts
  * once. The bytes that sharing arrays would free (String deduplication of the collectors) are reported separately.
  */
-#include "query/common/beside.h"
+#include "query/common/extras.h"
 #include "query/texts/array_contents.h"
 #include "query/texts/copies.h"
 
@@ -64,7 +64,7 @@ static hdx_code add_total(hdx_code code, const hdx_array_contents *c, const hdx_
                  s->objects, s->values,        s->bytes,          s->duplicates, s->wasted,
                  s->shared,  c->counts.absent, c->counts.unknown, a->duplicates, a->wasted,
     };
-    return hdx_beside_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
+    return hdx_extras_add_numbers(code, out, "total", total_members, HDX_COUNT(total_members), numbers, err);
 }
 
 static hdx_code make_rows(const hdx_array_contents *c, bool texts, const hdx_equals *groups, hdx_rows **out,

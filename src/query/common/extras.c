@@ -1,5 +1,5 @@
-/* beside.c - allocates these objects in the memory of the rows. */
-#include "query/common/beside.h"
+/* extras.c - allocates these objects in the memory of the rows. */
+#include "query/common/extras.h"
 
 #include <assert.h>
 
@@ -14,8 +14,8 @@ static hdx_code add_object(hdx_rows *rows, const char *name, const hdx_column *m
     return hdx_rows_add_extra(rows, name, hdx_cell_object(m, count), err);
 }
 
-hdx_code hdx_beside(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
-                    const hdx_cell *cells, hdx_error *err)
+hdx_code hdx_extras_add(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
+                        const hdx_cell *cells, hdx_error *err)
 {
     if (code != HDX_OK || (code = add_object(*rows, name, members, count, cells, err)) == HDX_OK)
         return code;
@@ -24,12 +24,12 @@ hdx_code hdx_beside(hdx_code code, hdx_rows **rows, const char *name, const hdx_
     return code;
 }
 
-hdx_code hdx_beside_numbers(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members, unsigned count,
-                            const uint64_t *numbers, hdx_error *err)
+hdx_code hdx_extras_add_numbers(hdx_code code, hdx_rows **rows, const char *name, const hdx_column *members,
+                                unsigned count, const uint64_t *numbers, hdx_error *err)
 {
-    hdx_cell cells[HDX_BESIDE_MOST];
-    assert(count <= HDX_BESIDE_MOST);
+    hdx_cell cells[HDX_EXTRAS_MOST];
+    assert(count <= HDX_EXTRAS_MOST);
     for (unsigned i = 0; i < count; i++)
         cells[i] = hdx_cell_uint(numbers[i]);
-    return hdx_beside(code, rows, name, members, count, cells, err);
+    return hdx_extras_add(code, rows, name, members, count, cells, err);
 }
