@@ -225,13 +225,13 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key);
 /* Saves an answer. False if the folder cannot be written, which is not an error. */
 bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uint64_t len);
 /* Returns the name of the file for a key. */
-const char *hdx_graph_kept_name(uint64_t key);
+const char *hdx_graph_saved_name(uint64_t key);
 /* Returns name and size of the i-th existing note; false after the last. */
-bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
+bool hdx_graph_saved(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes);
 /*
  * Reads one note, whatever its key, and checks checksums, length, index and name. Returns HDX_DAMAGED with the problem,
  * HDX_NOT_FOUND if it does not exist.
  */
-hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err);
+hdx_code hdx_graph_saved_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err);
 
 #endif

@@ -299,7 +299,7 @@ bool hdx_graph_file(const hdx_graph *g, unsigned i, const char **name, uint64_t 
         return true;
     }
     if (i > 0)
-        return hdx_graph_kept(g, i - 1, name, bytes);
+        return hdx_graph_saved(g, i - 1, name, bytes);
     /* The catalog is also a file of the index; the manifest is part of it and cannot contain its size. */
     struct stat st;
     char        path[4096];

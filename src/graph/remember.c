@@ -40,7 +40,7 @@ static void put_head(const hdx_graph *g, uint64_t key, const void *bytes, uint64
     hdx_put32(head + 44, hdx_crc32c(0, head, 44));
 }
 
-const char *hdx_graph_kept_name(uint64_t key)
+const char *hdx_graph_saved_name(uint64_t key)
 {
     return hdx_note_names[key < HDX_NOTE_KEYS ? key : HDX_NOTE_KEYS + key % (HDX_NOTES - HDX_NOTE_KEYS)];
 }
@@ -50,7 +50,7 @@ static bool note_path(const hdx_graph *g, const char *name, char path[4096])
     return (size_t)snprintf(path, 4096, "%s/%s", g->folder, name) < 4096;
 }
 
-bool hdx_graph_kept(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes)
+bool hdx_graph_saved(const hdx_graph *g, unsigned i, const char **name, uint64_t *bytes)
 {
     struct stat st;
     char        path[4096];
@@ -74,7 +74,7 @@ static const char *head_fault(const hdx_graph *g, const uint8_t head[HEAD], uint
                                                             : NULL;
 }
 
-hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err)
+hdx_code hdx_graph_saved_read(const hdx_graph *g, const char *name, uint64_t *key, hdx_remembered *out, hdx_error *err)
 {
     uint8_t     head[HEAD];
     char        path[4096];
@@ -101,7 +101,7 @@ hdx_code hdx_graph_kept_read(const hdx_graph *g, const char *name, uint64_t *key
         else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size ||
                  hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
             fault = "its checksum is wrong";
-        else if (strcmp(hdx_graph_kept_name(*key), name) != 0)
+        else if (strcmp(hdx_graph_saved_name(*key), name) != 0)
             fault = "its key belongs to another name";
     }
     (void)io->close(io, fd);
@@ -119,7 +119,7 @@ hdx_remembered hdx_graph_recall(const hdx_graph *g, uint64_t key)
     hdx_remembered out;
     hdx_error      unseen;
     uint64_t       stored_key;
-    if (hdx_graph_kept_read(g, hdx_graph_kept_name(key), &stored_key, &out, &unseen) == HDX_OK && stored_key != key) {
+    if (hdx_graph_saved_read(g, hdx_graph_saved_name(key), &stored_key, &out, &unseen) == HDX_OK && stored_key != key) {
         hdx_mem_put(NULL, out.at, out.size);
         out = (hdx_remembered){ NULL, 0 };
     }
@@ -133,7 +133,7 @@ bool hdx_graph_remember(const hdx_graph *g, uint64_t key, const void *bytes, uin
     hdx_io        *io = g->place.io;
     hdx_access     like; /* same access rights as the index, and therefore as its dump */
     hdx_whole_file note; /* two processes may write one answer at the same time: the last rename wins */
-    if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_kept_name(key), path))
+    if (len > NOTE_MOST - HEAD || !note_path(g, hdx_graph_saved_name(key), path))
         return false;
     put_head(g, key, bytes, len, head);
     hdx_access_of(g->folder, &like);

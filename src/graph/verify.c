@@ -480,8 +480,8 @@ static hdx_code notes(const hdx_graph *g, hdx_error *err)
     const char    *name;
     uint64_t       bytes, key;
     hdx_code       code = HDX_OK;
-    for (unsigned i = 0; code == HDX_OK && hdx_graph_kept(g, i, &name, &bytes); i++) {
-        code = hdx_graph_kept_read(g, name, &key, &note, err);
+    for (unsigned i = 0; code == HDX_OK && hdx_graph_saved(g, i, &name, &bytes); i++) {
+        code = hdx_graph_saved_read(g, name, &key, &note, err);
         hdx_mem_put(NULL, note.at, note.size);
     }
     return code == HDX_DAMAGED ? hdx_hint(err, code, "it is safe to delete: %s/%s", g->folder, name) : code;

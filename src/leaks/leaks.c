@@ -314,9 +314,9 @@ hdx_code hdx_leaks_verify(hdx_graph *g, hdx_error *err)
     const char    *name;
     uint64_t       bytes, key;
     hdx_code       code = HDX_OK;
-    for (unsigned n = 0; code == HDX_OK && hdx_graph_kept(g, n, &name, &bytes); n++) {
+    for (unsigned n = 0; code == HDX_OK && hdx_graph_saved(g, n, &name, &bytes); n++) {
         hdx_remembered r;
-        if ((code = hdx_graph_kept_read(g, name, &key, &r, err)) != HDX_OK)
+        if ((code = hdx_graph_saved_read(g, name, &key, &r, err)) != HDX_OK)
             break;
         if (key < HDX_NOTE_KEYS) { /* belongs to another room */
             hdx_mem_put(NULL, r.at, r.size);

@@ -174,7 +174,7 @@ static bool has_file(hdx_graph *g, const char *begin)
 {
     const char *name;
     uint64_t    bytes;
-    for (unsigned i = 0; hdx_graph_file(g, i, &name, &bytes) || hdx_graph_kept(g, i, &name, &bytes); i++)
+    for (unsigned i = 0; hdx_graph_file(g, i, &name, &bytes) || hdx_graph_saved(g, i, &name, &bytes); i++)
         if (strncmp(name, begin, strlen(begin)) == 0)
             return true;
     return false;
@@ -248,7 +248,7 @@ static unsigned kept_files(void)
     uint64_t    bytes;
     unsigned    n = 0;
     cr_assert(hdx_session_graph(s, 0, &g, &err) == HDX_OK);
-    while (hdx_graph_kept(g, n, &name, &bytes))
+    while (hdx_graph_saved(g, n, &name, &bytes))
         n++;
     return n;
 }
@@ -417,7 +417,7 @@ Test(index, verify_finds_what_is_wrong_in_what_is_kept)
     cr_expect(eq(uint, kept, 3));
     for (unsigned i = 0; i < kept; i++) {
         const hdx_argument full = { "full", "true" };
-        cr_assert(hdx_graph_kept(g, i, &name, &bytes));
+        cr_assert(hdx_graph_saved(g, i, &name, &bytes));
         (void)snprintf(path, sizeof path, "app.hprof.gz.hdx/%s", name);
         flip(path, 1);
         cr_expect(eq(int, hdx_answer_run(s, "verify", &full, 1, &rows, &err), HDX_DAMAGED), "%s", name);

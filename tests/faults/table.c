@@ -174,7 +174,7 @@ static void forget(void)
     char path[96];
     for (size_t i = 0; i < HDX_COUNT(dumps); i++)
         for (uint64_t key = 0; key < HDX_NOTES; key++) {
-            (void)snprintf(path, sizeof path, "%s.hdx/%s", dumps[i], hdx_graph_kept_name(key));
+            (void)snprintf(path, sizeof path, "%s.hdx/%s", dumps[i], hdx_graph_saved_name(key));
             (void)unlink(path);
         }
 }

@@ -137,5 +137,5 @@ OF_TABLE(FAULT_THREADS, const hdx_thread *, hdx_graph_thread_of, (hdx_graph * g,
  * SOUND hdx_instances_close hdx_graph_lacks_dump hdx_text_free hdx_ref_kind_name hdx_graph_identity
  * SOUND hdx_graph_view_name hdx_graph_value_of hdx_graph_near_begin hdx_graph_near_end hdx_graph_all_live
  * SOUND hdx_class_of_strings hdx_put_units hdx_graph_size_of_array hdx_graph_recall hdx_graph_remember
- * SOUND hdx_class_of_bytes hdx_graph_kept_name hdx_graph_kept hdx_put hdx_graph_wiped
+ * SOUND hdx_class_of_bytes hdx_graph_saved_name hdx_graph_saved hdx_put hdx_graph_wiped
  */

@@ -77,7 +77,7 @@ static void forget_notes(void)
 {
     char path[4160];
     for (uint64_t key = 0; key < HDX_NOTE_KEYS; key++) {
-        (void)snprintf(path, sizeof path, "%s/%s", index_path, hdx_graph_kept_name(key));
+        (void)snprintf(path, sizeof path, "%s/%s", index_path, hdx_graph_saved_name(key));
         (void)unlink(path);
     }
 }

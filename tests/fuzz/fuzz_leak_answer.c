@@ -52,7 +52,7 @@ static void prepare(void)
          &err);
     must(hdx_leaks_search(graph, &options, &leaks, &err) == HDX_OK, &err);
     hdx_leaks_free(leaks);
-    must(hdx_graph_kept(graph, 0, &name, &bytes), &err);
+    must(hdx_graph_saved(graph, 0, &name, &bytes), &err);
     (void)snprintf(dump, sizeof dump, "a.hdx/%s", name);
     folder_path(note, dump);
     FILE *f = fopen(note, "rb");

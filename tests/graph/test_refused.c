@@ -223,7 +223,7 @@ static hdx_code kept(hdx_graph *g, hdx_error *err)
 {
     uint64_t       key = 0;
     hdx_remembered out;
-    hdx_code       code = hdx_graph_kept_read(g, hdx_graph_kept_name(77), &key, &out, err);
+    hdx_code       code = hdx_graph_saved_read(g, hdx_graph_saved_name(77), &key, &out, err);
     cr_assert(same(code == HDX_OK, out.at != NULL));
     say("%llu %.*s", (unsigned long long)key, (int)out.size, out.at == NULL ? "" : (char *)out.at);
     hdx_mem_put(NULL, out.at, out.size);

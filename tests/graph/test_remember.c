@@ -55,7 +55,7 @@ Test(remember, names_a_file_for_each_key)
                   { UINT64_MAX, "leaks-f" },
                   { UINT64_MAX - 5, "leaks-a" } };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        cr_expect(eq(str, (char *)(uintptr_t)hdx_graph_kept_name(names[i].key), (char *)(uintptr_t)names[i].name));
+        cr_expect(eq(str, (char *)(uintptr_t)hdx_graph_saved_name(names[i].key), (char *)(uintptr_t)names[i].name));
 }
 
 Test(remember, gives_back_what_was_kept_under_the_same_key)
@@ -81,7 +81,7 @@ Test(remember, lists_what_is_kept_in_the_order_of_names)
     little     *l = small_heap();
     const char *name = "";
     uint64_t    bytes = 0;
-    cr_expect(not(hdx_graph_kept(l->g, 0, &name, &bytes)));
+    cr_expect(not(hdx_graph_saved(l->g, 0, &name, &bytes)));
     cr_expect(hdx_graph_remember(l->g, 31, "12345", 5)); /* leaks-f */
     cr_expect(hdx_graph_remember(l->g, 0, "1", 1));
     cr_expect(hdx_graph_remember(l->g, 16, "12", 2)); /* leaks-0 */
@@ -91,11 +91,11 @@ Test(remember, lists_what_is_kept_in_the_order_of_names)
     } want[] = { { "retained-class", HEAD + 1 }, { "leaks-0", HEAD + 2 }, { "leaks-f", HEAD + 5 } };
     unsigned files = 0;
     for (unsigned i = 0; i < 3; i++) {
-        cr_assert(hdx_graph_kept(l->g, i, &name, &bytes));
+        cr_assert(hdx_graph_saved(l->g, i, &name, &bytes));
         cr_expect(eq(str, (char *)(uintptr_t)name, (char *)(uintptr_t)want[i].name));
         cr_expect(eq(u64, bytes, want[i].bytes));
     }
-    cr_expect(not(hdx_graph_kept(l->g, 3, &name, &bytes)));
+    cr_expect(not(hdx_graph_saved(l->g, 3, &name, &bytes)));
     /* All files of the index: those of the kinds, the catalog, and these. */
     for (; hdx_graph_file(l->g, files, &name, &bytes) && files < 40; files++)
         if (strcmp(name, "catalog") == 0)
@@ -117,7 +117,7 @@ static const char *fault(const little *l, const char *name, hdx_code want)
     hdx_remembered   r;
     uint64_t         key = 4711;
     err = (hdx_error){ 0 };
-    cr_expect(eq(int, hdx_graph_kept_read(l->g, name, &key, &r, &err), want), "%s", err.message);
+    cr_expect(eq(int, hdx_graph_saved_read(l->g, name, &key, &r, &err), want), "%s", err.message);
     if (want != HDX_OK) {
         cr_expect(r.at == NULL && r.size == 0);
         cr_expect(eq(str, err.where, (char *)(uintptr_t)name));

@@ -683,7 +683,7 @@ static uint64_t put_harmed(hdx_buffer *b, const searched *s)
     char           path[128];
     static uint8_t note[1 << 16];
     uint64_t       bytes, found = 0;
-    cr_assert(hdx_graph_kept(s->g, 0, &name, &bytes) && bytes < sizeof note);
+    cr_assert(hdx_graph_saved(s->g, 0, &name, &bytes) && bytes < sizeof note);
     (void)snprintf(path, sizeof path, "%s/a.hdx/%s", s->folder, name);
     FILE *f = fopen(path, "rb");
     cr_assert(f != NULL && fread(note, 1, bytes, f) == bytes && fclose(f) == 0);

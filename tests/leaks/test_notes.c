@@ -193,7 +193,7 @@ static void enter(void)
     hdx_leaks_free(search());
     const char *name;
     uint64_t    bytes;
-    cr_assert(hdx_graph_kept(h.g, 0, &name, &bytes));
+    cr_assert(hdx_graph_saved(h.g, 0, &name, &bytes));
     (void)snprintf(note, sizeof note, "%s/%s", h.index, name);
     FILE *f = fopen(note, "rb");
     cr_assert(f != NULL && fread(head, 1, HEAD, f) == HEAD);

@@ -211,7 +211,7 @@ hdx_code hdx_class_trees_verify(const hdx_query *q, hdx_error *err)
             code = compute_saved(&ask, &p, is, err);
         if (there && code == HDX_OK && (!same_trees(&was[0], &is[0]) || !same_trees(&was[1], &is[1])))
             code = hdx_hint(err,
-                            hdx_fail(err, HDX_DAMAGED, hdx_graph_kept_name(note_of(keys[k])), HDX_NOWHERE,
+                            hdx_fail(err, HDX_DAMAGED, hdx_graph_saved_name(note_of(keys[k])), HDX_NOWHERE,
                                      "stored dominator tree by class path differs from the dominator tree"),
                             "it is safe to delete");
         for (unsigned i = 0; i < 2; i++) {
