@@ -132,7 +132,7 @@ static bool is_sound(const hdx_build *b)
     return true;
 }
 
-hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err)
+hdx_code hdx_counts_report(hdx_build *b, hdx_error *err)
 {
     hdx_counts *c;
     uint32_t    alignment;

@@ -97,7 +97,7 @@ static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
         notice(b->work.options, b->keeping.kept_columns ? "resuming an earlier build in its second pass over the dump"
                                                         : "resuming an earlier build in its first pass over the dump");
     if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
-        (!resumes && (code = hdx_counts_tell(b, err)) != HDX_OK))
+        (!resumes && (code = hdx_counts_report(b, err)) != HDX_OK))
         return code;
     return hdx_passes(b, is_wide(b) ? 64 : 32, err);
 }

@@ -309,7 +309,7 @@ int hdx_place_clear(hdx_io *io, const char *path);
  * Calls options.first_pass, if sizes are already exact and the dump has no anomalies, whose effects only the second
  * pass finds.
  */
-hdx_code hdx_counts_tell(hdx_build *b, hdx_error *err);
+hdx_code hdx_counts_report(hdx_build *b, hdx_error *err);
 
 /* ---- view.c ---- */
 /* Same as hdx_view_build (view.h), with other access to the system. */
