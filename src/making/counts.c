@@ -183,7 +183,7 @@ static hdx_code one_pass(const hdx_index_options *options, uint32_t assumed, hdx
     if ((code = hdx_scan(&in, err)) == HDX_OK && !hdx_source_size(b->dump.source, &b->tables.dump_size))
         code = hdx_fail(err, HDX_BAD_DUMP, options->dump, HDX_NOWHERE, "its end was not reached");
     b->manifest.dump_size = b->tables.dump_size;
-    if (code == HDX_OK && (code = hdx_tell_stripping(&in, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_report_stripping(&in, err)) == HDX_OK &&
         (code = hdx_classes_resolve(&in, err)) == HDX_OK) {
         find_sizing(b, alignment);
         if ((code = hdx_classes_size(&b->work, &b->tables, err)) == HDX_OK && (code = report_misfits(b, err)) == HDX_OK)

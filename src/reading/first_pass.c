@@ -45,7 +45,7 @@ hdx_code hdx_first_pass(const hdx_reading *in, hdx_error *err)
         return code;
     if (!hdx_source_size(in->dump->source, &in->t->dump_size))
         return hdx_fail(err, HDX_BAD_DUMP, w->options->dump, HDX_NOWHERE, "its end was not reached");
-    if ((code = hdx_tell_stripping(in, err)) != HDX_OK || (code = hdx_classes_resolve(in, err)) != HDX_OK ||
+    if ((code = hdx_report_stripping(in, err)) != HDX_OK || (code = hdx_classes_resolve(in, err)) != HDX_OK ||
         (code = hdx_roots_resolve(in, err)) != HDX_OK)
         return code;
     assert(in->t->class_objects.count == in->t->class_count); /* T5 */

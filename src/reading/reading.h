@@ -347,7 +347,7 @@ void     hdx_seek_end(hdx_dump *dump); /* when the dump is no longer read */
 /* ---- stripping.c ---- */
 void hdx_warn(hdx_survey *survey, const char *text); /* adds a warning, which is valid as long as the survey */
 /* Adds warnings and damage that only follow from reading a stripped dump, after the first pass. */
-hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err);
+hdx_code hdx_report_stripping(const hdx_reading *in, hdx_error *err);
 
 /* ---- classes.c ---- */
 /* Creates the class table, adds invented classes and object 0 to the ids, and freezes the ids. */

@@ -43,7 +43,7 @@ static const char *warning_of(const hdx_stripping *s)
     }
 }
 
-hdx_code hdx_tell_stripping(const hdx_reading *in, hdx_error *err)
+hdx_code hdx_report_stripping(const hdx_reading *in, hdx_error *err)
 {
     hdx_overlay_stats stats;
     hdx_code          code = hdx_strip_overlay_stats(in->dump->source, &stats, err);
