@@ -179,8 +179,8 @@ void     hdx_index_close(hdx_kind kind, void *handle);
  * noted.
  */
 void hdx_index_whole(const void *handle, hdx_kind kind);
-/* Same as hdx_container_mend. */
-bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address);
+/* Same as hdx_container_handle_fault. */
+bool hdx_index_handle_fault(const void *handle, hdx_kind kind, const void *address);
 
 /* ---- ints ---- */
 /*

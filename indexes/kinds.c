@@ -135,7 +135,7 @@ static const hdx_container *container_of(const void *handle, hdx_kind kind)
 
 void hdx_index_whole(const void *handle, hdx_kind kind) { hdx_container_whole(container_of(handle, kind)); }
 
-bool hdx_index_mend(const void *handle, hdx_kind kind, const void *address)
+bool hdx_index_handle_fault(const void *handle, hdx_kind kind, const void *address)
 {
-    return hdx_container_mend(container_of(handle, kind), address);
+    return hdx_container_handle_fault(container_of(handle, kind), address);
 }

@@ -85,7 +85,7 @@ void hdx_container_whole(const hdx_container *c);
  * Maps a page of zeros where the map has lost its file (a file that was truncated while it was being read: SIGBUS).
  * False: address is not in the map. Async-signal-safe.
  */
-bool hdx_container_mend(const hdx_container *c, const void *address);
+bool hdx_container_handle_fault(const hdx_container *c, const void *address);
 
 /* Checks these bytes if necessary. False: they are damaged, which is noted. */
 static inline bool hdx_touch(const hdx_container *c, unsigned section, uint64_t off, uint64_t len)

@@ -3,7 +3,7 @@
  *
  * Opening compares head and foot with the manifest and with each other; afterwards every section is known to be inside
  * the map. The map is read-only, and files are never changed in place; if a file is truncated nevertheless, that causes
- * SIGBUS (hdx_container_mend).
+ * SIGBUS (hdx_container_handle_fault).
  */
 #include "indexes/container/container.h"
 
@@ -267,7 +267,7 @@ hdx_code hdx_index_check(const hdx_index_place *place, hdx_kind kind, const hdx_
     return hdx_note_check(&note, err);
 }
 
-bool hdx_container_mend(const hdx_container *c, const void *address)
+bool hdx_container_handle_fault(const hdx_container *c, const void *address)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)address, begin = (uintptr_t)c->map;
     if (c->map == NULL || at < begin || at - begin >= c->map_bytes)

@@ -429,7 +429,7 @@ bool hdx_graph_handle_fault(hdx_graph *g, const void *address)
 {
     for (int kind = 0; kind < HDX_KINDS; kind++) {
         const void *file = atomic_load(&g->files[kind]);
-        if (file == NULL || file == HDX_FILE_SHUT || !hdx_index_mend(file, (hdx_kind)kind, address))
+        if (file == NULL || file == HDX_FILE_SHUT || !hdx_index_handle_fault(file, (hdx_kind)kind, address))
             continue;
         atomic_store(&g->faulted, kind + 1);
         return true;

@@ -258,9 +258,9 @@ Test(container, mends_nothing_that_is_not_its_own)
     place_open(&t, 1);
     cr_assert(eq(int, hdx_ints_write(&t.place, HDX_KIND_CLASS, 600, fill_from, v, &file, &err), HDX_OK));
     cr_assert(eq(int, hdx_ints_open(&t.place, HDX_KIND_CLASS, &file, 600, 0, &t.note, &read, &err), HDX_OK));
-    cr_expect(hdx_index_mend(read, HDX_KIND_CLASS, &elsewhere) == false);
-    cr_expect(hdx_index_mend(read, HDX_KIND_CLASS, NULL) == false);
-    cr_expect(hdx_index_mend(read, HDX_KIND_CLASS, (void *)UINTPTR_MAX) == false);
+    cr_expect(hdx_index_handle_fault(read, HDX_KIND_CLASS, &elsewhere) == false);
+    cr_expect(hdx_index_handle_fault(read, HDX_KIND_CLASS, NULL) == false);
+    cr_expect(hdx_index_handle_fault(read, HDX_KIND_CLASS, (void *)UINTPTR_MAX) == false);
     cr_expect(elsewhere == 5 && hdx_ints_get(read, 599) == 599 * 77);
     hdx_ints_close(read);
     place_close(&t);

@@ -186,10 +186,10 @@ Test(kinds, open_files_with_the_keys_and_the_bounds_of_their_row)
             cr_expect(eq(int, hdx_note_check(&t.note, &err), HDX_OK), "%s", err.message);
             const hdx_container *c =
                 encoding == HDX_ENCODING_ADDRESSES ? &((const hdx_addresses *)handle)->file : handle;
-            cr_expect(not(hdx_index_mend(handle, kind, c->map - 1)));
-            cr_expect(not(hdx_index_mend(handle, kind, c->map + c->map_bytes)));
-            cr_expect(hdx_index_mend(handle, kind, c->map));
-            cr_expect(hdx_index_mend(handle, kind, c->map + c->map_bytes - 1));
+            cr_expect(not(hdx_index_handle_fault(handle, kind, c->map - 1)));
+            cr_expect(not(hdx_index_handle_fault(handle, kind, c->map + c->map_bytes)));
+            cr_expect(hdx_index_handle_fault(handle, kind, c->map));
+            cr_expect(hdx_index_handle_fault(handle, kind, c->map + c->map_bytes - 1));
             cr_expect(hdx_le64(c->map) == 0); /* zeros stand there now */
             hdx_index_close(kind, handle);
             hdx_index_close(kind, NULL);
