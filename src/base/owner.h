@@ -19,7 +19,7 @@ typedef struct hdx_owner {
 } hdx_owner;
 
 typedef enum hdx_owner_is {
-    HDX_OWNER_UNTOLD, /* there is no such line */
+    HDX_OWNER_UNKNOWN, /* the file has no such line */
     HDX_OWNER_DEAD,
     HDX_OWNER_ALIVE,
     HDX_OWNER_ELSEWHERE /* on another host, or in a process namespace that is not visible here */

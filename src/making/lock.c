@@ -101,14 +101,14 @@ static look judge(int fd, bool fresh, int locked, unsigned attempts, hdx_index_h
         return write_record(fd, home) == 0 ? GOT : NO_PLACE;
     (void)hdx_owner_load(fd, text);
     const bool         known = hdx_owner_read(text, &o);
-    const hdx_owner_is how = !known ? HDX_OWNER_UNTOLD : hdx_owner_fate(&o);
-    if (how == HDX_OWNER_UNTOLD && locked != 0 && attempts < EMPTY_WAIT) /* its creator may be about to write it */
+    const hdx_owner_is how = !known ? HDX_OWNER_UNKNOWN : hdx_owner_fate(&o);
+    if (how == HDX_OWNER_UNKNOWN && locked != 0 && attempts < EMPTY_WAIT) /* its creator may be about to write it */
         return HELD;
     if (how == HDX_OWNER_ALIVE) {
         *why = locked >= 0 ? "; file locks have no effect here" : "";
         return HELD;
     }
-    if ((how == HDX_OWNER_ELSEWHERE && locked != 0) || (how == HDX_OWNER_UNTOLD && locked < 0)) {
+    if ((how == HDX_OWNER_ELSEWHERE && locked != 0) || (how == HDX_OWNER_UNKNOWN && locked < 0)) {
         *why = locked >= 0 ? "; file locks do not work across hosts here" : "; file locks are not supported here";
         return HELD;
     }
