@@ -18,8 +18,9 @@ static hdx_code add_last(hdx_checking *c, const hdx_rule *rule, uint64_t found, 
     if (found > 0 && found <= HDX_FINDINGS_MOST)
         return HDX_OK;
     r.state = found > 0 ? HDX_CHECK_BROKEN : HDX_CHECK_HOLDS;
-    r.message =
-        found > 0 ? hdx_checking_say(c, "%llu more %s", (unsigned long long)(found - HDX_FINDINGS_MOST), what) : holds;
+    r.message = found > 0
+                    ? hdx_checking_format(c, "%llu more %s", (unsigned long long)(found - HDX_FINDINGS_MOST), what)
+                    : holds;
     r.note = note;
     return hdx_checking_add(c, &r, err);
 }
@@ -56,15 +57,15 @@ hdx_code hdx_checking_leaks(hdx_checking *c, const hdx_rule *rule, hdx_error *er
             code = hdx_checking_describe_trace(c, leaks, &k->traces[0], &r, err);
             r.retained = k->sized ? k->retained_bytes : 0;
             if (k->signature[0] != '\0')
-                r.signature = hdx_checking_say(c, "%s:%s", r.kind, k->signature);
-            r.message = hdx_checking_say(
+                r.signature = hdx_checking_format(c, "%s:%s", r.kind, k->signature);
+            r.message = hdx_checking_format(
                 c, "%s leak: %s object%s of %s%s%s", hdx_leak_kind_name(k->kind),
                 hdx_checking_number(c, HDX_CHECK_COUNT, (double)k->trace_count), k->trace_count == 1 ? "" : "s",
                 k->traces[0].class_name,
-                k->sized ? hdx_checking_say(c, ", %s retained",
-                                            hdx_checking_number(c, HDX_CHECK_BYTES, (double)k->retained_bytes))
+                k->sized ? hdx_checking_format(c, ", %s retained",
+                                               hdx_checking_number(c, HDX_CHECK_BYTES, (double)k->retained_bytes))
                          : "",
-                k->suspects != NULL && k->suspects[0] != '\0' ? hdx_checking_say(c, ", by %s", k->suspects) : "");
+                k->suspects != NULL && k->suspects[0] != '\0' ? hdx_checking_format(c, ", by %s", k->suspects) : "");
         }
         if (code == HDX_OK)
             code = add(c, &r, found++, err);
@@ -105,10 +106,10 @@ static hdx_code suspect(void *context, const hdx_cell *cells, const uint32_t pla
         if (object->kind == HDX_CELL_ADDRESS && !hdx_graph_find(c->g, object->as.address, &id))
             id = HDX_NO_ID;
         r.message = sentence->kind == HDX_CELL_TEXT
-                        ? hdx_checking_say(c, "%.*s", (int)sentence->as.text.len, sentence->as.text.at)
-                        : hdx_checking_say(c, "keeps %s", hdx_checking_number(c, HDX_CHECK_PERCENT, r.measured));
+                        ? hdx_checking_format(c, "%.*s", (int)sentence->as.text.len, sentence->as.text.at)
+                        : hdx_checking_format(c, "keeps %s", hdx_checking_number(c, HDX_CHECK_PERCENT, r.measured));
         code = hdx_checking_describe(c, id, &r, err);
-        r.signature = r.class_name == NULL ? r.signature : hdx_checking_say(c, "%s:%s", r.kind, r.class_name);
+        r.signature = r.class_name == NULL ? r.signature : hdx_checking_format(c, "%s:%s", r.kind, r.class_name);
     }
     return code != HDX_OK ? code : add(c, &r, s->found++, err);
 }
@@ -117,7 +118,7 @@ hdx_code hdx_checking_suspects(hdx_checking *c, const hdx_rule *rule, hdx_error 
 {
     suspecting         s = { c, rule, 0 };
     const hdx_argument arguments[] = {
-        { "threshold", hdx_checking_say(c, "%u", (unsigned)rule->share < 100 ? (unsigned)rule->share : 99) },
+        { "threshold", hdx_checking_format(c, "%u", (unsigned)rule->share < 100 ? (unsigned)rule->share : 99) },
         { "document", "false" }
     };
     hdx_fold f = { .q = &c->q,
@@ -146,11 +147,11 @@ hdx_code hdx_checking_damage(hdx_checking *c, const hdx_rule *rule, hdx_error *e
     if (places > 0) {
         r.state = HDX_CHECK_BROKEN;
         r.message = c->sum->damage_count == 0
-                        ? hdx_checking_say(c, "the dump is damaged in %llu places", (unsigned long long)places)
-                        : hdx_checking_say(c, "the dump is damaged in %llu place%s, first at offset 0x%llx: %s: %s",
-                                           (unsigned long long)places, places == 1 ? "" : "s",
-                                           (unsigned long long)c->sum->damage[0].offset, c->sum->damage[0].record,
-                                           c->sum->damage[0].expected);
+                        ? hdx_checking_format(c, "the dump is damaged in %llu places", (unsigned long long)places)
+                        : hdx_checking_format(c, "the dump is damaged in %llu place%s, first at offset 0x%llx: %s: %s",
+                                              (unsigned long long)places, places == 1 ? "" : "s",
+                                              (unsigned long long)c->sum->damage[0].offset, c->sum->damage[0].record,
+                                              c->sum->damage[0].expected);
     }
     return hdx_checking_add(c, &r, err);
 }

@@ -61,7 +61,7 @@ static hdx_code collect(hdx_checking *c, const hdx_query *q, const hdx_rule *rul
                    .context = g };
     hdx_code code = hdx_fold_rows(&f, c->arena, &own);
     if (code == HDX_NOT_FOUND) {
-        *note = hdx_checking_say(c, "%s%s%s", own.message, own.hint[0] != '\0' ? ": " : "", own.hint);
+        *note = hdx_checking_format(c, "%s%s%s", own.message, own.hint[0] != '\0' ? ": " : "", own.hint);
         return HDX_OK;
     }
     if (code != HDX_OK && err != NULL)
@@ -154,13 +154,13 @@ static hdx_code find(hdx_checking *c, const hdx_rule *rule, const grown *g, hdx_
     r.state = HDX_CHECK_BROKEN;
     r.unit = rule->percent ? HDX_CHECK_PERCENT : unit;
     r.measured = rule->percent ? percent_of(g) : (double)growth_of(g);
-    r.class_name = hdx_checking_say(c, "%s", g->name);
-    r.signature = hdx_checking_say(c, "%s:%s", r.kind, g->name);
+    r.class_name = hdx_checking_format(c, "%s", g->name);
+    r.signature = hdx_checking_format(c, "%s:%s", r.kind, g->name);
     const char *is = hdx_checking_number(c, unit, (double)g->is), *limit = hdx_checking_number(c, r.unit, r.limit),
                *more = hdx_checking_number(c, r.unit, r.measured);
-    r.message = g->was == 0 ? hdx_checking_say(c, "%s: %s, none in the baseline", g->name, is)
-                            : hdx_checking_say(c, "%s: %s, %s in the baseline; growth %s, allowed %s", g->name, is,
-                                               hdx_checking_number(c, unit, (double)g->was), more, limit);
+    r.message = g->was == 0 ? hdx_checking_format(c, "%s: %s, none in the baseline", g->name, is)
+                            : hdx_checking_format(c, "%s: %s, %s in the baseline; growth %s, allowed %s", g->name, is,
+                                                  hdx_checking_number(c, unit, (double)g->was), more, limit);
     hdx_query q = c->q;
     q.notice = NULL;
     hdx_code code = hdx_query_classes_named(&q, g->name, false, &numbers, &count, err);
@@ -182,14 +182,14 @@ static hdx_code finish(hdx_checking *c, const hdx_rule *rule, uint64_t found, co
     r.note = note;
     if (found > 0) {
         r.state = HDX_CHECK_BROKEN;
-        r.message = hdx_checking_say(c, "%llu more classes", (unsigned long long)(found - HDX_FINDINGS_MOST));
+        r.message = hdx_checking_format(c, "%llu more classes", (unsigned long long)(found - HDX_FINDINGS_MOST));
         return hdx_checking_add(c, &r, err);
     }
     r.message =
-        hdx_checking_say(c, "no class grew by more than %s%s", hdx_checking_number(c, r.unit, r.limit),
-                         rule->floor == 0 ? ""
-                                          : hdx_checking_say(c, ", of those above %s",
-                                                             hdx_checking_number(c, unit, (double)rule->floor)));
+        hdx_checking_format(c, "no class grew by more than %s%s", hdx_checking_number(c, r.unit, r.limit),
+                            rule->floor == 0 ? ""
+                                             : hdx_checking_format(c, ", of those above %s",
+                                                                   hdx_checking_number(c, unit, (double)rule->floor)));
     return hdx_checking_add(c, &r, err);
 }
 

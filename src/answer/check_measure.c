@@ -143,7 +143,7 @@ static hdx_code of_classes(hdx_checking *c, const hdx_rule *rule, measured *out,
     hdx_code     code = hdx_query_classes_named(&q, rule->pattern, rule->subclasses, &out->numbers, &out->count, &own);
     const size_t count = out->count;
     if (code == HDX_NOT_FOUND && strstr(own.message, "several") == NULL) {
-        out->note = hdx_checking_say(c, "%s%s%s", own.message, own.hint[0] != '\0' ? ": " : "", own.hint);
+        out->note = hdx_checking_format(c, "%s%s%s", own.message, own.hint[0] != '\0' ? ": " : "", own.hint);
         return HDX_OK;
     }
     if (code != HDX_OK) {
@@ -169,11 +169,11 @@ static hdx_code of_classes(hdx_checking *c, const hdx_rule *rule, measured *out,
         out->value = f.total;
     }
     if (rule->measure != HDX_MEASURE_OBJECTS && objects > 0)
-        out->more =
-            hdx_checking_say(c, "%s object%s%s", hdx_checking_number(c, HDX_CHECK_COUNT, (double)objects),
-                             objects == 1 ? "" : "s", count == 1 ? "" : hdx_checking_say(c, " of %zu classes", count));
+        out->more = hdx_checking_format(c, "%s object%s%s", hdx_checking_number(c, HDX_CHECK_COUNT, (double)objects),
+                                        objects == 1 ? "" : "s",
+                                        count == 1 ? "" : hdx_checking_format(c, " of %zu classes", count));
     else if (count > 1)
-        out->more = hdx_checking_say(c, "%zu classes", count);
+        out->more = hdx_checking_format(c, "%zu classes", count);
     return code;
 }
 
@@ -328,10 +328,11 @@ hdx_code hdx_checking_measure(hdx_checking *c, const hdx_rule *rule, hdx_error *
     r.note = m.note;
     const char *number = hdx_checking_number(c, unit, (double)m.value);
     if (rule->percent)
-        number = hdx_checking_say(c, "%s (%s)", hdx_checking_number(c, HDX_CHECK_PERCENT, share), number);
-    r.message = hdx_checking_say(c, "%s%s%s, %s %s", number, m.more != NULL ? " by " : "", m.more != NULL ? m.more : "",
-                                 broken ? (most ? "more than" : "less than") : (most ? "at most" : "at least"),
-                                 hdx_checking_number(c, r.unit, r.limit));
+        number = hdx_checking_format(c, "%s (%s)", hdx_checking_number(c, HDX_CHECK_PERCENT, share), number);
+    r.message =
+        hdx_checking_format(c, "%s%s%s, %s %s", number, m.more != NULL ? " by " : "", m.more != NULL ? m.more : "",
+                            broken ? (most ? "more than" : "less than") : (most ? "at most" : "at least"),
+                            hdx_checking_number(c, r.unit, r.limit));
     if (code == HDX_OK && broken && most)
         code = add_object(c, rule, &m, &r, err);
     hdx_numbers_free(m.numbers);

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-const char *hdx_checking_say(hdx_checking *c, const char *format, ...)
+const char *hdx_checking_format(hdx_checking *c, const char *format, ...)
 {
     va_list list, again;
     va_start(list, format);
@@ -42,8 +42,8 @@ hdx_check_result hdx_checking_result(hdx_checking *c, const hdx_rule *rule)
 {
     static const char *const verbs[] = { "max", "min", "growth", "no" };
     static const char *const wastes[] = { "-strings", "-collections", "-arrays" };
-    const char              *kind = hdx_checking_say(c, "%s-%s%s", verbs[rule->verb], hdx_measure_name(rule->measure),
-                                        rule->measure == HDX_MEASURE_WASTE ? wastes[rule->waste] : "");
+    const char *kind = hdx_checking_format(c, "%s-%s%s", verbs[rule->verb], hdx_measure_name(rule->measure),
+                                           rule->measure == HDX_MEASURE_WASTE ? wastes[rule->waste] : "");
     return (hdx_check_result){ .rule = rule->text,
                                .name = rule->name,
                                .reason = rule->reason,

@@ -28,7 +28,7 @@ typedef struct hdx_checking {
 } hdx_checking;
 
 /* Formats a text in the arena; NULL: no memory. */
-const char *hdx_checking_say(hdx_checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *hdx_checking_format(hdx_checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Formats "1.9 MB", "4,669", "12.5%". */
 const char *hdx_checking_number(hdx_checking *c, hdx_check_unit unit, double value);
 /* Returns a result with the members that are common to all results of a rule; the caller sets message and measured. */
