@@ -3,7 +3,7 @@
  *
  *   first_pass.c  reads the dump once: runs all of the following
  *   scan.c        results of its records: addresses as a set, raw classes, roots, strings (survey of the room hprof);
- *                 scan_kept.c: saves them if the build is interrupted
+ *                 scan_resume.c: saves them if the build is interrupted
  *   stripping.c   warnings about a stripped dump
  *   classes.c     raw classes and the ids in use become the class table (MAT 1.3 to 1.8, rules R13 to R15)
  *   flat_arrays.c byte[] that are arrays of value objects (Valhalla)

@@ -7,7 +7,7 @@
  * If only counts are needed (hdx_dump.counting), no addresses are stored, and roots and frames are omitted.
  * An id that two records claim belongs to the first of them (R13). Threads cannot know which is first, so after a
  * repeated address the scan is repeated on one thread, one address at a time; such dumps are rare.
- * An interrupted pass saves its results for the heap (scan_kept.c), and a later build resumes from there; top-level
+ * An interrupted pass saves its results for the heap (scan_resume.c), and a later build resumes from there; top-level
  * records are read again.
  * Cost: a batch of events accesses the address set once per object; the only memory per object is its bit.
  */
@@ -765,7 +765,7 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
         s->workers[i].others = hdx_map_of(&in->w->mem);
         s->workers[i].heaps_met = hdx_map_of(&in->w->mem);
     }
-    if ((code = fresh_ids(in, err)) != HDX_OK || (in->keeping->kept_scan && (code = hdx_scan_go_on(s, err)) != HDX_OK))
+    if ((code = fresh_ids(in, err)) != HDX_OK || (in->keeping->kept_scan && (code = hdx_scan_resume(s, err)) != HDX_OK))
         goto out;
     const uint64_t begun = s->halt.at.count == 0 ? s->halt.at.next : UINT64_MAX;
     code = survey(s, err);
@@ -774,7 +774,7 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
     /* What was complete before is not changed: the second pass depends on it. */
     if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) &&
         hdx_kept_is_worth(in->w, in->keeping, code)) {
-        const hdx_code kept = hdx_scan_keep(s, code == HDX_OK ? err : NULL);
+        const hdx_code kept = hdx_scan_save(s, code == HDX_OK ? err : NULL);
         code = code == HDX_OK ? kept : code;
         in->keeping->saved_at = hdx_now_ns();
     }

@@ -1,5 +1,5 @@
 /*
- * scan.h - shared by the two files of the first pass: scan.c reads, scan_kept.c saves and restores its results. For
+ * scan.h - shared by the two files of the first pass: scan.c reads, scan_resume.c saves and restores its results. For
  * these files only.
  */
 #ifndef HDX_READING_SCAN_H
@@ -51,10 +51,10 @@ static inline bool hdx_scan_is_object(uint8_t tag)
 /* Merges two shares of facts about one class. */
 void hdx_scan_merge_use(hdx_class_use *to, const hdx_class_use *u);
 /*
- * scan_kept.c: hdx_scan_keep writes the results of all workers to scan.tmp, hdx_scan_go_on reads them as the share of
- * one more worker. HDX_NOT_FOUND: there is nothing to resume.
+ * scan_resume.c: hdx_scan_save writes the results of all workers to scan.tmp, hdx_scan_resume reads them as the share
+ * of one more worker. HDX_NOT_FOUND: there is nothing to resume.
  */
-hdx_code hdx_scan_keep(hdx_scanner *s, hdx_error *err);
-hdx_code hdx_scan_go_on(hdx_scanner *s, hdx_error *err);
+hdx_code hdx_scan_save(hdx_scanner *s, hdx_error *err);
+hdx_code hdx_scan_resume(hdx_scanner *s, hdx_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * scan_kept.c - saves the results of the first pass for the heap when the build is interrupted, in the file scan.tmp
+ * scan_resume.c - saves the results of the first pass for the heap when the build is interrupted, in the file scan.tmp
  * (kept.h), and restores them.
  *
  * In:  the workers' shares, and how far the survey has come.
@@ -83,7 +83,7 @@ static hdx_code put_heaps(const scanner *s, hdx_kept *k, hdx_error *err)
 }
 
 /* Omits what only early counts need: a resumed build does not report any. */
-hdx_code hdx_scan_keep(scanner *s, hdx_error *err)
+hdx_code hdx_scan_save(scanner *s, hdx_error *err)
 {
     const hdx_reading *in = s->in;
     hdx_kept          *k = NULL;
@@ -188,7 +188,7 @@ static hdx_code get_heaps(hdx_mem *mem, worker *w, hdx_kept *k, hdx_error *err)
 }
 
 /* Results of an earlier build become the share of one more worker. */
-hdx_code hdx_scan_go_on(scanner *s, hdx_error *err)
+hdx_code hdx_scan_resume(scanner *s, hdx_error *err)
 {
     const hdx_reading *in = s->in;
     worker            *w = &s->workers[s->worker_count++];
