@@ -5,7 +5,7 @@
  *     map    for each chunk its number and its 512 words of bits, in any order; no chunk is empty or occurs twice
  *     table  addresses, in any order
  *
- * Not a file format of indexes: only a later build on the same machine reads it (reading/kept.h).
+ * Not a file format of indexes: only a later build on the same machine reads it (reading/resume.h).
  */
 #include "indexes/addresses/set.h"
 

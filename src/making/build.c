@@ -61,7 +61,7 @@ hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options
     b->work.mem.refuse = doors->refuse;
     b->work.mem.context = doors->context;
     b->work.room = doors->room;
-    b->keeping.every_step = doors->every_step;
+    b->saving.every_step = doors->every_step;
     b->work.mem.keep = true;
     b->work.threads = options->threads != 0 ? options->threads : hdx_workers_default();
     if (b->work.threads > HDX_WORKERS_MAX)
@@ -80,11 +80,11 @@ hdx_build *hdx_build_blank(const hdx_build_doors *doors, const hdx_index_options
     hdx_ticker_init(&b->work.tick, &options->progress, STEPS);
     b->step_wall = hdx_now_ns();
     b->step_cpu = hdx_cpu_ns();
-    b->keeping.saved_at = b->step_wall;
-    b->keeping.begun_cpu = b->step_cpu;
-    b->keeping.of = &b->manifest;
-    b->keeping.version = hdx_checkpoint_version(options);
-    (void)hdx_owner_boot(b->keeping.boot);
+    b->saving.saved_at = b->step_wall;
+    b->saving.begun_cpu = b->step_cpu;
+    b->saving.of = &b->manifest;
+    b->saving.version = hdx_checkpoint_version(options);
+    (void)hdx_owner_boot(b->saving.boot);
     (void)snprintf(b->manifest.heapdex, sizeof b->manifest.heapdex, "%s", HEAPDEX_VERSION);
     return b;
 }

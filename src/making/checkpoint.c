@@ -202,12 +202,12 @@ static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
 {
     const uint64_t bytes = hdx_bits_words(p->b->tables.objects) * 8;
     assert(p->search.live != NULL && (!special || p->search.special != NULL)); /* M3 */
-    hdx_kept *file = NULL;
-    uint32_t  sum;
-    hdx_code  code = hdx_kept_create(&p->b->work, &p->b->keeping, HDX_KEPT_BITS, &file, err);
-    if (code == HDX_OK && (code = hdx_kept_put(file, p->search.live, bytes, err)) == HDX_OK && special)
-        code = hdx_kept_put(file, p->search.special, bytes, err);
-    code = hdx_kept_end(file, code, &sum, err);
+    hdx_resume_file *file = NULL;
+    uint32_t         sum;
+    hdx_code         code = hdx_resume_create(&p->b->work, &p->b->saving, HDX_RESUME_BITS, &file, err);
+    if (code == HDX_OK && (code = hdx_resume_put(file, p->search.live, bytes, err)) == HDX_OK && special)
+        code = hdx_resume_put(file, p->search.special, bytes, err);
+    code = hdx_resume_end(file, code, &sum, err);
     p->progress.live = code == HDX_OK;
     p->progress.special = code == HDX_OK && special;
     return code;
@@ -215,44 +215,44 @@ static hdx_code save_bits(hdx_pass *p, bool special, hdx_error *err)
 
 hdx_code hdx_checkpoint_keep_lists(hdx_pass *p, bool referenced, hdx_error *err)
 {
-    const uint64_t words = hdx_bits_words(p->b->tables.objects), has = referenced;
-    hdx_kept      *file = NULL;
-    uint32_t       sum;
-    hdx_code       code = hdx_kept_create(&p->b->work, &p->b->keeping, HDX_KEPT_LISTS, &file, err);
-    if (code == HDX_OK && (code = hdx_kept_put(file, &has, sizeof has, err)) == HDX_OK && referenced &&
-        (code = hdx_kept_put(file, p->referenced.once, words * 8, err)) == HDX_OK)
-        code = hdx_kept_put(file, p->referenced.many, words * 8, err);
+    const uint64_t   words = hdx_bits_words(p->b->tables.objects), has = referenced;
+    hdx_resume_file *file = NULL;
+    uint32_t         sum;
+    hdx_code         code = hdx_resume_create(&p->b->work, &p->b->saving, HDX_RESUME_LISTS, &file, err);
+    if (code == HDX_OK && (code = hdx_resume_put(file, &has, sizeof has, err)) == HDX_OK && referenced &&
+        (code = hdx_resume_put(file, p->referenced.once, words * 8, err)) == HDX_OK)
+        code = hdx_resume_put(file, p->referenced.many, words * 8, err);
     if (code == HDX_OK)
-        code = hdx_packed_keep(&p->objects.outbound, hdx_kept_put, file, err);
-    code = hdx_kept_end(file, code, &sum, err);
+        code = hdx_packed_keep(&p->objects.outbound, hdx_resume_put, file, err);
+    code = hdx_resume_end(file, code, &sum, err);
     p->progress.lists = code == HDX_OK;
     return code;
 }
 
 hdx_code hdx_checkpoint_take_lists(hdx_pass *p, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    const uint64_t words = hdx_bits_words(b->tables.objects);
-    uint64_t       has = 0;
-    hdx_kept      *file = NULL;
-    uint32_t       sum;
-    hdx_code       code = hdx_kept_open(&b->work, &b->keeping, HDX_KEPT_LISTS, &file, &sum, err);
-    if (code == HDX_OK && (code = hdx_kept_get(file, &has, sizeof has, err)) == HDX_OK && has != 0) {
+    hdx_build       *b = p->b;
+    const uint64_t   words = hdx_bits_words(b->tables.objects);
+    uint64_t         has = 0;
+    hdx_resume_file *file = NULL;
+    uint32_t         sum;
+    hdx_code         code = hdx_resume_open(&b->work, &b->saving, HDX_RESUME_LISTS, &file, &sum, err);
+    if (code == HDX_OK && (code = hdx_resume_get(file, &has, sizeof has, err)) == HDX_OK && has != 0) {
         p->referenced.once = hdx_mem_array(&b->work.mem, words, 8);
         p->referenced.many = hdx_mem_array(&b->work.mem, words, 8);
         if (p->referenced.once == NULL || p->referenced.many == NULL)
             code = hdx_no_memory(err, "the set of referenced objects", b->tables.objects / 4);
-        else if ((code = hdx_kept_get(file, p->referenced.once, words * 8, err)) == HDX_OK)
-            code = hdx_kept_get(file, p->referenced.many, words * 8, err);
+        else if ((code = hdx_resume_get(file, p->referenced.once, words * 8, err)) == HDX_OK)
+            code = hdx_resume_get(file, p->referenced.many, words * 8, err);
     }
     if (has == 0)
         (void)atomic_fetch_and(&p->progress.tasks, ~(uint64_t)HDX_TASK_REFERENCED);
     if (code == HDX_OK &&
         (code = hdx_packed_new(&p->objects.outbound, b->tables.objects, &b->work.mem, err)) == HDX_OK &&
-        (code = hdx_packed_restore(&p->objects.outbound, &b->work.mem, hdx_kept_get, file, err)) == HDX_OK &&
+        (code = hdx_packed_restore(&p->objects.outbound, &b->work.mem, hdx_resume_get, file, err)) == HDX_OK &&
         p->objects.outbound.edges != p->columns.spill.edges)
-        code = hdx_kept_refuse(err);
-    hdx_kept_close(file);
+        code = hdx_resume_refuse(err);
+    hdx_resume_close(file);
     return code;
 }
 
@@ -275,9 +275,9 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
     if ((code = hdx_temp_keep(&p->idoms, err)) != HDX_OK || (code = save_catalog(b, fresh, err)) != HDX_OK ||
         (code = save_state(p, done, tasks, state, err)) != HDX_OK)
         return code;
-    if (b->keeping.checkpointed)
+    if (b->saving.checkpointed)
         rc = b->work.io->exchange(b->work.io, fresh, path);
-    if (!b->keeping.checkpointed || rc < 0) {
+    if (!b->saving.checkpointed || rc < 0) {
         (void)hdx_folder_clear(b->work.io, path);
         rc = b->work.io->rename(b->work.io, fresh, path);
     }
@@ -285,8 +285,8 @@ hdx_code hdx_checkpoint_save(hdx_pass *p, uint64_t done, uint64_t tasks, hdx_err
         return hdx_fail(err, HDX_IO, path, HDX_NOWHERE, "cannot move the checkpoint into place: %s", strerror(-rc));
     (void)hdx_folder_clear(b->work.io, fresh);
     assert(b->work.folder[0] != '\0'); /* M3 */
-    b->keeping.checkpointed = true;
-    hdx_seal_put(&b->work, &b->keeping);
+    b->saving.checkpointed = true;
+    hdx_seal_put(&b->work, &b->saving);
     return HDX_OK;
 }
 
@@ -298,17 +298,17 @@ bool hdx_checkpoint_is_there(const hdx_work *w)
     return w->io->stat(w->io, path, &st) >= 0;
 }
 
-void hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping)
+void hdx_checkpoint_remove(hdx_work *w, hdx_saving *saving)
 {
     char path[4200];
     path_of(w, FRESH, "", path, sizeof path);
     (void)hdx_folder_clear(w->io, path);
     path_of(w, FOLDER, "", path, sizeof path);
     (void)hdx_folder_clear(w->io, path);
-    hdx_kept_remove(w, HDX_KEPT_BITS);
-    hdx_kept_remove(w, HDX_KEPT_LISTS);
+    hdx_resume_remove(w, HDX_RESUME_BITS);
+    hdx_resume_remove(w, HDX_RESUME_LISTS);
     hdx_seal_remove(w);
-    keeping->checkpointed = false;
+    saving->checkpointed = false;
 }
 
 /* ---- finding ---- */
@@ -398,11 +398,11 @@ static void take_numbers(hdx_pass *p, const hdx_checkpoint_head *h)
 static void take_tasks(hdx_pass *p, const hdx_checkpoint_head *h)
 {
     hdx_build *b = p->b;
-    b->keeping.sealed = hdx_checkpoint_is_sealed(p, h->done, 0);
-    p->progress.lists = b->keeping.sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) &&
+    b->saving.sealed = hdx_checkpoint_is_sealed(p, h->done, 0);
+    p->progress.lists = b->saving.sealed && hdx_checkpoint_has(h->done, HDX_PASS_OBJECTS) &&
                         !hdx_checkpoint_has(h->done, HDX_PASS_REFERENCES) &&
-                        hdx_seal_has(&b->work, &b->keeping, HDX_KEPT_LISTS);
-    if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->keeping.sealed &&
+                        hdx_seal_has(&b->work, &b->saving, HDX_RESUME_LISTS);
+    if (h->tasks != 0 && (h->tasks & ~hdx_checkpoint_tasks(h->done)) == 0 && b->saving.sealed &&
         hdx_checkpoint_is_sealed(p, h->done, h->tasks)) {
         atomic_store(&p->progress.tasks, h->tasks);
         p->progress.lists = p->progress.lists || ((h->tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND);
@@ -504,7 +504,7 @@ static void seal_checked(hdx_pass *p, uint64_t done)
 {
     if (hdx_checkpoint_search(p->until, done))
         (void)save_bits(p, true, NULL);
-    hdx_seal_put(&p->b->work, &p->b->keeping);
+    hdx_seal_put(&p->b->work, &p->b->saving);
 }
 
 hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
@@ -520,13 +520,13 @@ hdx_code hdx_checkpoint_load(hdx_pass *p, uint64_t *done, hdx_error *err)
         hdx_catalog_open(b->work.io, folder, &b->resumed, err) != HDX_OK || b->resumed == NULL ||
         !same_dump(&b->manifest, hdx_catalog_manifest(b->resumed)) || (fd = b->work.io->open(b->work.io, state)) < 0)
         return unusable(err);
-    hdx_seal_get(&b->work, &b->keeping);
+    hdx_seal_get(&b->work, &b->saving);
     if ((code = read_catalog(b, err)) == HDX_OK)
         code = read_state(p, fd, (uint64_t)st.st_size, done, err);
     (void)b->work.io->close(b->work.io, fd);
-    if (code == HDX_OK && (code = hdx_checkpoint_check(p, *done, err)) == HDX_OK && !b->keeping.sealed)
+    if (code == HDX_OK && (code = hdx_checkpoint_check(p, *done, err)) == HDX_OK && !b->saving.sealed)
         seal_checked(p, *done);
     /* a budget too small for the check, or a cancellation, does not make the checkpoint invalid */
-    b->keeping.checkpointed = code == HDX_OK || code == HDX_LIMIT || code == HDX_CANCELLED;
+    b->saving.checkpointed = code == HDX_OK || code == HDX_LIMIT || code == HDX_CANCELLED;
     return code;
 }

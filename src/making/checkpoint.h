@@ -55,7 +55,7 @@ bool hdx_checkpoint_makes(uint64_t tasks, hdx_kind kind);
 /* Reads classes, threads, heaps and the manifest from a catalog. Their texts are valid while it is open. */
 hdx_code hdx_build_tables_from(hdx_build *b, hdx_catalog *from, hdx_error *err);
 bool     hdx_checkpoint_is_there(const hdx_work *w);
-void     hdx_checkpoint_remove(hdx_work *w, hdx_keeping *keeping);
+void     hdx_checkpoint_remove(hdx_work *w, hdx_saving *saving);
 /* Returns a hash of everything that must be equal to resume: version of heapdex, formats, parameters. */
 uint64_t hdx_checkpoint_version(const hdx_index_options *options);
 /*
@@ -74,17 +74,17 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err);
  */
 hdx_code hdx_checkpoint_values(hdx_pass *p, uint64_t done, hdx_error *err);
 /*
- * Returns whether reading the dump left files to resume from (kept.h); removes all others. False: the folder is
+ * Returns whether reading the dump left files to resume from (resume.h); removes all others. False: the folder is
  * useless.
  */
-bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping);
+bool hdx_checkpoint_find_resume_files(hdx_work *w, hdx_saving *saving);
 /*
  * Checks, before anything in the folder is opened, that it contains plain files only, and folders of checkpoints with
  * plain files, but no links.
  */
 bool hdx_checkpoint_is_plain(const hdx_work *w);
 /*
- * view_checkpoint.c: the same for a view, for the version in b->keeping.version. HDX_NOT_FOUND: there is nothing to
+ * view_checkpoint.c: the same for a view, for the version in b->saving.version. HDX_NOT_FOUND: there is nothing to
  * resume, and the folder must be cleared.
  */
 hdx_code hdx_view_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err);

@@ -55,7 +55,7 @@ static hdx_code check_spill(hdx_pass *p, hdx_error *err)
     const hdx_code code = p->width == 32 && p->columns.spill.edges >= UINT32_MAX - 2
                               ? unusable(err)
                               : open_temp(p->b, "references.tmp", &p->columns.spill.file, err);
-    if (code == HDX_OK && p->b->keeping.sealed)
+    if (code == HDX_OK && p->b->saving.sealed)
         return units_inside(&p->columns.spill, p->b->tables.objects) ? HDX_OK : unusable(err);
     return code != HDX_OK ? code
                           : hdx_spill_check(&p->b->work, &p->b->tables, &p->columns.spill, false,
@@ -141,12 +141,12 @@ static hdx_code read_bits(hdx_pass *p, bool special, hdx_error *err)
     hdx_build     *b = p->b;
     const uint64_t words = hdx_bits_words(b->tables.objects),
                    tail = b->tables.objects % 64 == 0 ? 0 : ~0ull << (b->tables.objects % 64);
-    hdx_kept *file = NULL;
-    uint32_t  sum;
-    hdx_code  code = hdx_kept_open(&b->work, &b->keeping, HDX_KEPT_BITS, &file, &sum, err);
-    if (code == HDX_OK && (code = hdx_kept_get(file, p->search.live, words * 8, err)) == HDX_OK && special)
-        code = hdx_kept_get(file, p->search.special, words * 8, err);
-    hdx_kept_close(file);
+    hdx_resume_file *file = NULL;
+    uint32_t         sum;
+    hdx_code         code = hdx_resume_open(&b->work, &b->saving, HDX_RESUME_BITS, &file, &sum, err);
+    if (code == HDX_OK && (code = hdx_resume_get(file, p->search.live, words * 8, err)) == HDX_OK && special)
+        code = hdx_resume_get(file, p->search.special, words * 8, err);
+    hdx_resume_close(file);
     if (code == HDX_LIMIT)
         return code;
     if (code != HDX_OK || ((p->search.live[words - 1] | p->search.special[words - 1]) & tail) != 0 ||
@@ -178,7 +178,7 @@ static hdx_code check_search(hdx_pass *p, bool special, hdx_error *err)
             hdx_bits_put(p->search.is_root, b->tables.roots[i].object);
     if (p->search.reached > b->tables.objects || (code = open_temp(b, "search.tmp", &p->search.file, err)) != HDX_OK)
         return unusable(err);
-    if (b->keeping.sealed)
+    if (b->saving.sealed)
         return read_bits(p, special, err);
     code = check_temp(p, &p->search.file, p->search.reached, p->width / 4, look_at_visits, err);
     return code != HDX_OK ? code : read_special(p, err);
@@ -236,7 +236,7 @@ static hdx_code check_referrers(hdx_pass *p, hdx_error *err)
     hdx_code       code = open_temp(b, "referrers.tmp", &p->inbound.referrers.file, err);
     if (code != HDX_OK || p->inbound.referrers.longest > p->inbound.referrers.file.end)
         return unusable(err);
-    if (b->keeping.sealed)
+    if (b->saving.sealed)
         return chunks_inside(p) ? HDX_OK : unusable(err);
     bytes = hdx_mem_get(&b->work.mem, room);
     seen = hdx_mem_array(&b->work.mem, hdx_bits_words(b->tables.objects), 8);
@@ -253,7 +253,7 @@ static hdx_code check_idoms(hdx_pass *p, hdx_error *err)
 {
     const uint64_t each = p->width / 4;
     const hdx_code code = open_temp(p->b, "idoms.tmp", &p->idoms, err);
-    if (code == HDX_OK && p->b->keeping.sealed)
+    if (code == HDX_OK && p->b->saving.sealed)
         return p->idoms.end % each == 0 ? HDX_OK : unusable(err);
     return code != HDX_OK ? code : check_temp(p, &p->idoms, p->idoms.end / each, each, look_at_idoms, err);
 }
@@ -305,8 +305,8 @@ static temp_files temp_files_of(const hdx_pass *p, uint64_t done, uint64_t tasks
     return (temp_files){ {
         { "references.tmp", hdx_checkpoint_spill(done) },
         { "search.tmp", search },
-        { HDX_KEPT_BITS, search },
-        { HDX_KEPT_LISTS, (tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND },
+        { HDX_RESUME_BITS, search },
+        { HDX_RESUME_LISTS, (tasks & HDX_TASK_COLUMNS) != 0 && p->until >= HDX_STEP_OUTBOUND },
         { "referrers.tmp", hdx_checkpoint_referrers(p->until, done) ||
                                ((tasks & HDX_TASK_INBOUND) != 0 && p->until >= HDX_STEP_DOMINATORS) },
         { "predecessors.tmp", (tasks & HDX_TASK_PREDECESSORS) != 0 },
@@ -334,21 +334,21 @@ static bool belongs(const hdx_pass *p, uint64_t done, const char *name)
             return p->b->manifest.files[kind].name[0] != '\0';
     }
     return strcmp(name, "checkpoint") == 0 || strcmp(name, "seal") == 0 ||
-           (strcmp(name, HDX_KEPT_LISTS) == 0 && p->progress.lists) ||
+           (strcmp(name, HDX_RESUME_LISTS) == 0 && p->progress.lists) ||
            is_temp_file_of(p, done, atomic_load(&p->progress.tasks), name);
 }
 
-static bool belongs_to_kept(const hdx_keeping *keeping, const char *name)
+static bool belongs_to_resume_files(const hdx_saving *saving, const char *name)
 {
-    return strcmp(name, HDX_KEPT_SCAN) == 0 || strcmp(name, "seal") == 0 ||
-           (keeping->kept_columns && (strcmp(name, HDX_KEPT_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
+    return strcmp(name, HDX_RESUME_SCAN) == 0 || strcmp(name, "seal") == 0 ||
+           (saving->has_columns && (strcmp(name, HDX_RESUME_COLUMNS) == 0 || strcmp(name, "references.tmp") == 0));
 }
 
 /*
  * Other files belong to an unfinished step, or are no longer needed, and would end up in the index. p NULL: before the
  * first step.
  */
-static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, const hdx_pass *p, uint64_t done,
+static hdx_code remove_others(const hdx_work *w, const hdx_saving *saving, const hdx_pass *p, uint64_t done,
                               hdx_error *err)
 {
     DIR           *folder = opendir(w->folder);
@@ -357,7 +357,7 @@ static hdx_code remove_others(const hdx_work *w, const hdx_keeping *keeping, con
     int            rc = folder == NULL ? -1 : 0;
     while (rc >= 0 && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            (p == NULL ? belongs_to_kept(keeping, entry->d_name) : belongs(p, done, entry->d_name)))
+            (p == NULL ? belongs_to_resume_files(saving, entry->d_name) : belongs(p, done, entry->d_name)))
             continue;
         (void)snprintf(name, sizeof name, "%s/%s", w->folder, entry->d_name);
         rc = is_folder_of(entry->d_name) ? hdx_folder_clear(w->io, name) : w->io->remove(w->io, name);
@@ -450,14 +450,14 @@ bool hdx_checkpoint_is_sealed(const hdx_pass *p, uint64_t done, uint64_t tasks)
     const temp_files         t = temp_files_of(p, done, tasks);
     char                     name[32];
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-        if (!hdx_seal_has(&b->work, &b->keeping, always[i]))
+        if (!hdx_seal_has(&b->work, &b->saving, always[i]))
             return false;
     for (size_t i = 0; i < sizeof t.at / sizeof *t.at; i++)
-        if (t.at[i].needed && !hdx_seal_has(&b->work, &b->keeping, t.at[i].name))
+        if (t.at[i].needed && !hdx_seal_has(&b->work, &b->saving, t.at[i].name))
             return false;
     for (unsigned kind = 0; kind < HDX_KINDS; kind++) {
         (void)snprintf(name, sizeof name, "%s.hdx", hdx_kind_name((hdx_kind)kind));
-        if (hdx_checkpoint_has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(&b->work, &b->keeping, name))
+        if (hdx_checkpoint_has_kind(p, done, tasks, (hdx_kind)kind) && !hdx_seal_has(&b->work, &b->saving, name))
             return false;
     }
     return true;
@@ -474,7 +474,7 @@ static hdx_code check_files(hdx_pass *p, uint64_t done, hdx_error *err)
         hdx_code code = HDX_OK;
         if (strcmp(f->name, there ? hdx_kind_name((hdx_kind)kind) : "") != 0)
             return unusable(err);
-        if (there && !b->keeping.sealed &&
+        if (there && !b->saving.sealed &&
             (code = hdx_index_check(&b->work.place, (hdx_kind)kind, &file, err)) != HDX_OK)
             return code == HDX_LIMIT ? code : unusable(err);
     }
@@ -528,24 +528,24 @@ hdx_code hdx_checkpoint_check(hdx_pass *p, uint64_t done, hdx_error *err)
     if (code == HDX_OK && is_temp_file_of(p, done, tasks, "idoms.tmp"))
         code = check_idoms(p, err);
     if (code == HDX_OK && (code = recompute(p, done, err)) == HDX_OK &&
-        (p->b->keeping.sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
-        code = remove_others(&p->b->work, &p->b->keeping, p, done, err);
+        (p->b->saving.sealed || (code = hdx_checkpoint_values(p, done, err)) == HDX_OK))
+        code = remove_others(&p->b->work, &p->b->saving, p, done, err);
     return code;
 }
 
-bool hdx_checkpoint_find_kept(hdx_work *w, hdx_keeping *keeping)
+bool hdx_checkpoint_find_resume_files(hdx_work *w, hdx_saving *saving)
 {
     struct stat st;
     char        path[4200];
     hdx_error   err;
-    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, w->folder);
-    keeping->kept_scan = hdx_checkpoint_is_plain(w) && w->io->stat(w->io, path, &st) >= 0;
-    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_COLUMNS, w->folder);
-    keeping->kept_columns = keeping->kept_scan && w->io->stat(w->io, path, &st) >= 0;
-    hdx_seal_get(w, keeping);
-    keeping->sealed = keeping->kept_scan && hdx_seal_has(w, keeping, HDX_KEPT_SCAN) &&
-                      (!keeping->kept_columns ||
-                       (hdx_seal_has(w, keeping, HDX_KEPT_COLUMNS) && hdx_seal_has(w, keeping, "references.tmp")));
-    keeping->unproven = !keeping->sealed;
-    return keeping->kept_scan && remove_others(w, keeping, NULL, 0, &err) == HDX_OK;
+    (void)snprintf(path, sizeof path, "%s/" HDX_RESUME_SCAN, w->folder);
+    saving->has_scan = hdx_checkpoint_is_plain(w) && w->io->stat(w->io, path, &st) >= 0;
+    (void)snprintf(path, sizeof path, "%s/" HDX_RESUME_COLUMNS, w->folder);
+    saving->has_columns = saving->has_scan && w->io->stat(w->io, path, &st) >= 0;
+    hdx_seal_get(w, saving);
+    saving->sealed = saving->has_scan && hdx_seal_has(w, saving, HDX_RESUME_SCAN) &&
+                     (!saving->has_columns ||
+                      (hdx_seal_has(w, saving, HDX_RESUME_COLUMNS) && hdx_seal_has(w, saving, "references.tmp")));
+    saving->unproven = !saving->sealed;
+    return saving->has_scan && remove_others(w, saving, NULL, 0, &err) == HDX_OK;
 }

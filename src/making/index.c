@@ -91,11 +91,11 @@ static void work_in(hdx_build *b, const hdx_index_home *home)
 
 static hdx_code from_the_dump(hdx_build *b, hdx_error *err)
 {
-    const bool resumes = b->keeping.kept_scan;
+    const bool resumes = b->saving.has_scan;
     hdx_code   code;
     if (resumes)
-        notice(b->work.options, b->keeping.kept_columns ? "resuming an earlier build in its second pass over the dump"
-                                                        : "resuming an earlier build in its first pass over the dump");
+        notice(b->work.options, b->saving.has_columns ? "resuming an earlier build in its second pass over the dump"
+                                                      : "resuming an earlier build in its first pass over the dump");
     if ((code = hdx_forecast_begin(&b->work, &b->tables, err)) != HDX_OK || (code = first_pass(b, err)) != HDX_OK ||
         (!resumes && (code = hdx_counts_report(b, err)) != HDX_OK))
         return code;
@@ -110,7 +110,7 @@ static hdx_code resume(hdx_build *b, hdx_error *err)
     hdx_code code;
     if (hdx_checkpoint_is_there(&b->work))
         return hdx_passes_resume(b, err);
-    if (!hdx_checkpoint_find_kept(&b->work, &b->keeping))
+    if (!hdx_checkpoint_find_resume_files(&b->work, &b->saving))
         return HDX_NOT_FOUND;
     code = from_the_dump(b, err);
     return code == HDX_BAD_DUMP ? HDX_NOT_FOUND : code; /* the saved files may be at fault rather than the dump */
@@ -119,7 +119,7 @@ static hdx_code resume(hdx_build *b, hdx_error *err)
 /* Completed work is saved if another call may resume it: not after an error of the dump or the disk. */
 static bool is_saved(const hdx_build *b, hdx_code code)
 {
-    return (b->keeping.checkpointed || b->keeping.kept_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
+    return (b->saving.checkpointed || b->saving.has_scan) && (code == HDX_CANCELLED || code == HDX_LIMIT);
 }
 
 /*
@@ -177,11 +177,11 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         work_in(b, home);
         code = from_the_dump(b, err);
     }
-    assert(b->keeping.of == &b->manifest); /* M3 */
+    assert(b->saving.of == &b->manifest); /* M3 */
     if (code != HDX_OK || (code = hdx_build_catalog(b, err)) != HDX_OK ||
         (code = hdx_place_unchanged(io, options->dump, &b->manifest, err)) != HDX_OK)
         goto out;
-    hdx_checkpoint_remove(&b->work, &b->keeping);
+    hdx_checkpoint_remove(&b->work, &b->saving);
     code = hdx_place_commit(io, home, &b->manifest, err);
     hdx_report_from(&b->manifest, report);
 out:

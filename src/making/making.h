@@ -37,7 +37,7 @@ typedef struct hdx_build {
     hdx_work        work;
     hdx_dump        dump;
     hdx_dump_tables tables;
-    hdx_keeping     keeping;
+    hdx_saving      saving;
     hdx_manifest    manifest; /* the manifest of the index */
     /* catalog of the checkpoint that this build resumes: classes and threads point into it; NULL: none */
     hdx_catalog        *resumed;
@@ -50,7 +50,7 @@ typedef struct hdx_build {
 
 static inline hdx_reading hdx_reading_of(hdx_build *b)
 {
-    return (hdx_reading){ &b->work, &b->keeping, &b->dump, &b->tables };
+    return (hdx_reading){ &b->work, &b->saving, &b->dump, &b->tables };
 }
 
 /* ---- state of the conductor, from which checkpoints are made ---- */

@@ -94,13 +94,13 @@ static hdx_code columns(hdx_pass *p, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const hdx_task both[] = { { do_addresses, b, 0 }, { do_sizes, b, 0 } };
-    const bool     went_on = b->keeping.kept_columns;
+    const bool     went_on = b->saving.has_columns;
     hdx_code       code =
-        hdx_pass_columns(&b->work, &b->tables, &b->dump, &b->keeping, p->until >= HDX_STEP_OUTBOUND, &p->columns, err);
+        hdx_pass_columns(&b->work, &b->tables, &b->dump, &b->saving, p->until >= HDX_STEP_OUTBOUND, &p->columns, err);
     if (code != HDX_OK)
         return code;
     if (went_on && p->width == 32 && p->columns.spill.edges >= UINT32_MAX - 2)
-        return hdx_kept_refuse(err);
+        return hdx_resume_refuse(err);
     b->tables.sizing = p->columns.sizing;
     b->manifest.dangling_references = p->columns.dangling;
     code = hdx_run_tasks(b->work.threads, both, 2, err);
@@ -650,11 +650,11 @@ static bool is_done(uint64_t done, hdx_pass_name pass) { return (done >> pass & 
 /* Removes what the readings of the dump have saved: a checkpoint replaces it. */
 static void remove_saved(hdx_build *b)
 {
-    if (b->keeping.kept_columns)
-        hdx_kept_remove(&b->work, HDX_KEPT_COLUMNS);
-    if (b->keeping.kept_scan)
-        hdx_kept_remove(&b->work, HDX_KEPT_SCAN);
-    b->keeping.kept_columns = b->keeping.kept_scan = false;
+    if (b->saving.has_columns)
+        hdx_resume_remove(&b->work, HDX_RESUME_COLUMNS);
+    if (b->saving.has_scan)
+        hdx_resume_remove(&b->work, HDX_RESUME_SCAN);
+    b->saving.has_columns = b->saving.has_scan = false;
 }
 
 /*
@@ -663,12 +663,12 @@ static void remove_saved(hdx_build *b)
  */
 static void remove_unneeded(hdx_pass *p, uint64_t done)
 {
-    if (p->b->keeping.checkpointed)
+    if (p->b->saving.checkpointed)
         remove_saved(p->b);
     if (is_done(done, HDX_PASS_OBJECTS))
         hdx_spill_remove(&p->b->work, &p->columns.spill);
     if (is_done(done, HDX_PASS_REFERENCES) && p->progress.lists) {
-        hdx_kept_remove(&p->b->work, HDX_KEPT_LISTS);
+        hdx_resume_remove(&p->b->work, HDX_RESUME_LISTS);
         p->progress.lists = false;
     }
     if (is_done(done, HDX_PASS_DOMINATORS)) {
@@ -699,10 +699,10 @@ static uint64_t total_of(const hdx_pass *p, const struct pass *pass)
 static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
     hdx_build     *b = p->b;
-    const uint64_t begun = hdx_now_ns(), worked = begun - b->keeping.saved_at,
+    const uint64_t begun = hdx_now_ns(), worked = begun - b->saving.saved_at,
                    again = is_done(done, HDX_PASS_DOMINATORS) ? AGAIN_LAST * AGAIN : AGAIN;
-    if (!b->keeping.every_step && (worked < again || worked < 2 * b->keeping.saving_ns)) {
-        if (!b->keeping.checkpointed)
+    if (!b->saving.every_step && (worked < again || worked < 2 * b->saving.saving_ns)) {
+        if (!b->saving.checkpointed)
             remove_unneeded(p, done);
         return HDX_OK;
     }
@@ -710,8 +710,8 @@ static hdx_code save(hdx_pass *p, uint64_t done, hdx_error *err)
     assert(p->wide != NULL && p->wide->width == p->width); /* M5 */
     p->progress.saved = done;
     p->progress.saved_tasks = 0;
-    b->keeping.saved_at = hdx_now_ns();
-    b->keeping.saving_ns = b->keeping.saved_at - begun;
+    b->saving.saved_at = hdx_now_ns();
+    b->saving.saving_ns = b->saving.saved_at - begun;
     if (code == HDX_OK)
         remove_unneeded(p, done);
     return code;
@@ -763,7 +763,7 @@ static uint64_t save_tasks(hdx_pass *p, uint64_t done)
 static void save_begun(hdx_pass *p, uint64_t done)
 {
     hdx_build *b = p->b;
-    if (done == 0 || !hdx_kept_is_worth(&b->work, &b->keeping, HDX_CANCELLED))
+    if (done == 0 || !hdx_resume_is_worth(&b->work, &b->saving, HDX_CANCELLED))
         return;
     if (b->index != NULL) { /* a view saves complete steps only; the first one is reading the index */
         if (done != p->progress.saved && is_done(done, HDX_PASS_REFERENCES))

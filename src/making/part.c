@@ -148,7 +148,7 @@ static hdx_code clear(hdx_io *io, const char *path, hdx_error *err)
                : HDX_OK;
 }
 
-/* True also for files that a reading of the dump has saved (kept.h). */
+/* True also for files that a reading of the dump has saved (resume.h). */
 static bool has_checkpoint(const char *part)
 {
     char        path[4200];
@@ -156,7 +156,7 @@ static bool has_checkpoint(const char *part)
     (void)snprintf(path, sizeof path, "%s/checkpoint", part);
     if (!is_real_folder(part) || is_real_folder(path))
         return is_real_folder(part);
-    (void)snprintf(path, sizeof path, "%s/" HDX_KEPT_SCAN, part);
+    (void)snprintf(path, sizeof path, "%s/" HDX_RESUME_SCAN, part);
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 

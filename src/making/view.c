@@ -149,7 +149,7 @@ static hdx_code prepare(hdx_build *b, const view_home *home, const hdx_view_want
     b->index_place.folder = home->index.path;
     memcpy(b->index_place.identity, hdx_catalog_manifest(b->index)->identity, sizeof b->index_place.identity);
     memcpy(b->work.place.identity, b->manifest.identity, sizeof b->work.place.identity);
-    b->keeping.version = version_of(b, want);
+    b->saving.version = version_of(b, want);
     return HDX_OK;
 }
 
@@ -184,10 +184,10 @@ static hdx_code build(const hdx_build_doors *doors, const hdx_index_options *opt
         if ((code = hdx_passes_view(b, width_of(b), want->cuts, want->cut_count, err)) == HDX_OK &&
             (code = hdx_build_catalog(b, err)) == HDX_OK) {
             hdx_view_checkpoint_remove(&b->work);
-            b->keeping.checkpointed = false;
+            b->saving.checkpointed = false;
             code = commit(b->work.io, home, err);
         }
-        if (code != HDX_OK && !(b->keeping.checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT)))
+        if (code != HDX_OK && !(b->saving.checkpointed && (code == HDX_CANCELLED || code == HDX_LIMIT)))
             (void)hdx_place_clear(b->work.io, home->part);
         else if (code == HDX_CANCELLED)
             (void)hdx_hint(err, code, "finished steps are saved: the next build of the view resumes after them");

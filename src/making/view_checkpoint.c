@@ -15,7 +15,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#define NAME HDX_KEPT_VIEW
+#define NAME HDX_RESUME_VIEW
 
 /* The beginning of view.tmp, before the bits; as it is in memory, without padding. */
 typedef struct numbers {
@@ -55,30 +55,30 @@ static void numbers_of(const hdx_pass *p, uint64_t done, numbers *n)
 
 hdx_code hdx_view_checkpoint_save(hdx_pass *p, uint64_t done, hdx_error *err)
 {
-    hdx_build     *b = p->b;
-    const uint64_t bytes = words_of(p) * 8;
-    numbers        n;
-    uint32_t       sum;
-    hdx_kept      *file = NULL;
-    hdx_code       code;
+    hdx_build       *b = p->b;
+    const uint64_t   bytes = words_of(p) * 8;
+    numbers          n;
+    uint32_t         sum;
+    hdx_resume_file *file = NULL;
+    hdx_code         code;
     assert(hdx_checkpoint_has(done, HDX_PASS_REFERENCES) && p->search.special != NULL); /* M3 */
     if (hdx_checkpoint_has(done, HDX_PASS_DOMINATORS) && (code = hdx_temp_keep(&p->idoms, err)) != HDX_OK)
         return code;
     numbers_of(p, done, &n);
-    code = hdx_kept_create(&b->work, &b->keeping, NAME, &file, err);
-    if (code == HDX_OK && (code = hdx_kept_put(file, &n, sizeof n, err)) == HDX_OK &&
-        (code = hdx_kept_put(file, p->search.live, bytes, err)) == HDX_OK)
-        code = hdx_kept_put(file, p->search.special, bytes, err);
-    if ((code = hdx_kept_end(file, code, &sum, err)) != HDX_OK)
+    code = hdx_resume_create(&b->work, &b->saving, NAME, &file, err);
+    if (code == HDX_OK && (code = hdx_resume_put(file, &n, sizeof n, err)) == HDX_OK &&
+        (code = hdx_resume_put(file, p->search.live, bytes, err)) == HDX_OK)
+        code = hdx_resume_put(file, p->search.special, bytes, err);
+    if ((code = hdx_resume_end(file, code, &sum, err)) != HDX_OK)
         return code;
-    b->keeping.checkpointed = true;
-    hdx_seal_put(&b->work, &b->keeping);
+    b->saving.checkpointed = true;
+    hdx_seal_put(&b->work, &b->saving);
     return HDX_OK;
 }
 
 void hdx_view_checkpoint_remove(hdx_work *w)
 {
-    hdx_kept_remove(w, NAME);
+    hdx_resume_remove(w, NAME);
     hdx_seal_remove(w);
 }
 
@@ -103,7 +103,7 @@ static bool is_sealed(const hdx_build *b, uint64_t done)
 {
     const file_names files = files_of(done);
     for (size_t i = 0; i < sizeof files.at / sizeof *files.at; i++)
-        if (strcmp(files.at[i], "seal") != 0 && !hdx_seal_has(&b->work, &b->keeping, files.at[i]))
+        if (strcmp(files.at[i], "seal") != 0 && !hdx_seal_has(&b->work, &b->saving, files.at[i]))
             return false;
     return true;
 }
@@ -139,7 +139,7 @@ static bool numbers_hold(const hdx_pass *p, const numbers *n)
            n->search_bytes == search && n->idoms_bytes % each == 0 && n->idoms_bytes <= search;
 }
 
-static hdx_code take_bits(hdx_pass *p, const numbers *n, hdx_kept *file, hdx_error *err)
+static hdx_code take_bits(hdx_pass *p, const numbers *n, hdx_resume_file *file, hdx_error *err)
 {
     hdx_build     *b = p->b;
     const uint64_t words = words_of(p), objects = b->tables.objects,
@@ -150,8 +150,8 @@ static hdx_code take_bits(hdx_pass *p, const numbers *n, hdx_kept *file, hdx_err
     p->search.special = hdx_mem_array(&b->work.mem, words, 8);
     if (p->search.live == NULL || p->search.is_root == NULL || p->search.special == NULL)
         return hdx_no_memory(err, "a checkpoint", 3 * words * 8);
-    if ((code = hdx_kept_get(file, p->search.live, words * 8, err)) != HDX_OK ||
-        (code = hdx_kept_get(file, p->search.special, words * 8, err)) != HDX_OK)
+    if ((code = hdx_resume_get(file, p->search.live, words * 8, err)) != HDX_OK ||
+        (code = hdx_resume_get(file, p->search.special, words * 8, err)) != HDX_OK)
         return code;
     for (uint64_t i = 0; i < b->tables.root_count; i++)
         if (b->tables.roots[i].thread == HDX_NO_ID)
@@ -193,19 +193,19 @@ static void take_numbers(hdx_pass *p, const numbers *n)
 
 static hdx_code take(hdx_pass *p, uint64_t *done, hdx_error *err)
 {
-    hdx_build *b = p->b;
-    numbers    n;
-    uint32_t   sum;
-    hdx_kept  *file = NULL;
-    hdx_code   code;
-    hdx_seal_get(&b->work, &b->keeping);
-    if (!hdx_seal_has(&b->work, &b->keeping, NAME))
+    hdx_build       *b = p->b;
+    numbers          n;
+    uint32_t         sum;
+    hdx_resume_file *file = NULL;
+    hdx_code         code;
+    hdx_seal_get(&b->work, &b->saving);
+    if (!hdx_seal_has(&b->work, &b->saving, NAME))
         return unusable(err);
-    b->keeping.sealed = true;
-    if ((code = hdx_kept_open(&b->work, &b->keeping, NAME, &file, &sum, err)) == HDX_OK &&
-        (code = hdx_kept_get(file, &n, sizeof n, err)) == HDX_OK)
+    b->saving.sealed = true;
+    if ((code = hdx_resume_open(&b->work, &b->saving, NAME, &file, &sum, err)) == HDX_OK &&
+        (code = hdx_resume_get(file, &n, sizeof n, err)) == HDX_OK)
         code = numbers_hold(p, &n) && is_sealed(b, n.done) ? take_bits(p, &n, file, err) : unusable(err);
-    hdx_kept_close(file);
+    hdx_resume_close(file);
     if (code != HDX_OK ||
         (code = open_temp(p, "search.tmp", n.search_bytes, n.search_sum, &p->search.file, err)) != HDX_OK ||
         (hdx_checkpoint_has(n.done, HDX_PASS_DOMINATORS) &&
@@ -223,7 +223,7 @@ hdx_code hdx_view_checkpoint_take(hdx_pass *p, uint64_t *done, hdx_error *err)
     hdx_build     *b = p->b;
     const uint64_t bytes = words_of(p) * 8;
     const hdx_code code = take(p, done, err);
-    b->keeping.checkpointed = code == HDX_OK || code == HDX_LIMIT; /* too small a budget does not make it invalid */
+    b->saving.checkpointed = code == HDX_OK || code == HDX_LIMIT; /* too small a budget does not make it invalid */
     if (code != HDX_NOT_FOUND)
         return code;
     hdx_mem_put(&b->work.mem, p->search.live, bytes);

@@ -4,11 +4,10 @@
  * In:  the stretches of the first pass, the set of addresses (id = rank), class layouts, locals of threads.
  * Out: a record for every object on the spill file (spill.h): id, position, heap, length, and its references as ids,
  *      sorted, each once, without the class (MAT 3.1).
- * An interrupted pass saves which stretches it has read (kept.h); a build that resumes it checks the complete file, as
- * with a checkpoint.
- * Every reference is resolved once, here. Dangling ones are dropped and counted (R19).
- * Cost: memory for one byte per object (entries.c) and the set of addresses; 4 bytes per object and 2 to 3 per
- *       reference in the file.
+ * An interrupted pass saves which stretches it has read (resume.h); a build that resumes it checks the complete file,
+ * as with a checkpoint. Every reference is resolved once, here. Dangling ones are dropped and counted (R19). Cost:
+ * memory for one byte per object (entries.c) and the set of addresses; 4 bytes per object and 2 to 3 per reference in
+ * the file.
  */
 #include "passes/passes.h"
 
@@ -59,7 +58,7 @@ typedef struct walk {
     hdx_work              *w;
     const hdx_dump_tables *t;
     const hdx_dump        *dump;
-    hdx_keeping           *keeping;
+    hdx_saving            *saving;
     hdx_columns           *out;
     uint64_t              *holds_locals; /* bit set: objects that are threads with locals; NULL: none */
     _Atomic hdx_pos
@@ -554,16 +553,16 @@ typedef struct kept_misfit {
     hdx_pos  pos; /* + 1 */
 } kept_misfit;
 
-static hdx_code put_misfits(const walk *k, hdx_kept *file, hdx_error *err)
+static hdx_code put_misfits(const walk *k, hdx_resume_file *file, hdx_error *err)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < k->t->class_count; i++)
         count += atomic_load(&k->misfits[i]) != 0;
-    hdx_code code = hdx_kept_put(file, &count, sizeof count, err);
+    hdx_code code = hdx_resume_put(file, &count, sizeof count, err);
     for (uint32_t i = 0; i < k->t->class_count && code == HDX_OK; i++) {
         const kept_misfit m = { i, atomic_load(&k->misfits[i]) };
         if (m.pos != 0)
-            code = hdx_kept_put(file, &m, sizeof m, err);
+            code = hdx_resume_put(file, &m, sizeof m, err);
     }
     return code;
 }
@@ -572,8 +571,8 @@ static hdx_code put_misfits(const walk *k, hdx_kept *file, hdx_error *err)
 static hdx_code save_progress(walk *k, hdx_error *err)
 {
     const hdx_spill *spill = &k->out->spill;
-    hdx_kept        *file = NULL;
-    saved_numbers    numbers = { .scan_sum = k->keeping->kept_scan_sum,
+    hdx_resume_file *file = NULL;
+    saved_numbers    numbers = { .scan_sum = k->saving->scan_sum,
                                  .stretches = k->arrays == NULL ? 0 : k->dump->survey.stretch_count,
                                  .dangling = k->out->dangling };
     uint32_t         sum;
@@ -585,27 +584,27 @@ static hdx_code save_progress(walk *k, hdx_error *err)
     numbers.spill_bytes = spill->file.end;
     numbers.longest = spill->longest;
     numbers.edges = spill->edges;
-    if (code == HDX_OK && (code = hdx_kept_create(k->w, k->keeping, HDX_KEPT_COLUMNS, &file, err)) == HDX_OK &&
-        (code = hdx_kept_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
-        (code = hdx_kept_put(file, &k->at, sizeof k->at, err)) == HDX_OK &&
-        (code = hdx_kept_put_array(file, sizeof *spill->units, spill->units, spill->count, err)) == HDX_OK &&
+    if (code == HDX_OK && (code = hdx_resume_create(k->w, k->saving, HDX_RESUME_COLUMNS, &file, err)) == HDX_OK &&
+        (code = hdx_resume_put(file, &numbers, sizeof numbers, err)) == HDX_OK &&
+        (code = hdx_resume_put(file, &k->at, sizeof k->at, err)) == HDX_OK &&
+        (code = hdx_resume_put_array(file, sizeof *spill->units, spill->units, spill->count, err)) == HDX_OK &&
         (code = put_misfits(k, file, err)) == HDX_OK)
-        code = hdx_kept_put(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
-    if ((code = hdx_kept_end(file, code, &sum, err)) == HDX_OK) {
-        k->keeping->kept_columns = true;
-        hdx_seal_put(k->w, k->keeping);
+        code = hdx_resume_put(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
+    if ((code = hdx_resume_end(file, code, &sum, err)) == HDX_OK) {
+        k->saving->has_columns = true;
+        hdx_seal_put(k->w, k->saving);
     }
     return code;
 }
 
-static hdx_code get_misfits(walk *k, hdx_kept *file, hdx_error *err)
+static hdx_code get_misfits(walk *k, hdx_resume_file *file, hdx_error *err)
 {
     kept_misfit *list;
     uint64_t     count;
-    hdx_code     code = hdx_kept_array(file, sizeof *list, (void **)&list, &count, err);
+    hdx_code     code = hdx_resume_array(file, sizeof *list, (void **)&list, &count, err);
     for (uint64_t i = 0; i < count && code == HDX_OK; i++)
         if (list[i].class_number >= k->t->class_count || list[i].pos == 0 || list[i].pos > k->t->dump_size)
-            code = hdx_kept_refuse(err);
+            code = hdx_resume_refuse(err);
         else
             misfit(&k->misfits[list[i].class_number], list[i].pos - 1);
     hdx_mem_put(&k->w->mem, list, count * sizeof *list);
@@ -630,47 +629,47 @@ static bool halt_valid(const hdx_survey *survey, const hdx_halt *at)
     return true;
 }
 
-static hdx_code get_numbers(walk *k, hdx_kept *file, hdx_error *err)
+static hdx_code get_numbers(walk *k, hdx_resume_file *file, hdx_error *err)
 {
     hdx_spill    *spill = &k->out->spill;
     hdx_work     *w = k->w;
     saved_numbers numbers;
     struct stat   st;
     hdx_code      code;
-    if ((code = hdx_kept_get(file, &numbers, sizeof numbers, err)) != HDX_OK ||
-        (code = hdx_kept_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
+    if ((code = hdx_resume_get(file, &numbers, sizeof numbers, err)) != HDX_OK ||
+        (code = hdx_resume_get(file, &k->at, sizeof k->at, err)) != HDX_OK)
         return code;
-    if (numbers.scan_sum != k->keeping->kept_scan_sum ||
+    if (numbers.scan_sum != k->saving->scan_sum ||
         numbers.stretches != (k->arrays == NULL ? 0 : k->dump->survey.stretch_count) ||
         !halt_valid(&k->dump->survey, &k->at) || w->io->stat(w->io, spill->file.path, &st) < 0 ||
         numbers.spill_bytes > (uint64_t)st.st_size || numbers.longest > numbers.spill_bytes)
-        return hdx_kept_refuse(err);
+        return hdx_resume_refuse(err);
     k->out->dangling = numbers.dangling;
     spill->file.end = numbers.spill_bytes;
     spill->longest = numbers.longest;
     spill->edges = numbers.edges;
-    if ((code = hdx_kept_array(file, sizeof *spill->units, (void **)&spill->units, &spill->count, err)) == HDX_OK &&
+    if ((code = hdx_resume_array(file, sizeof *spill->units, (void **)&spill->units, &spill->count, err)) == HDX_OK &&
         (code = get_misfits(k, file, err)) == HDX_OK)
-        code = hdx_kept_get(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
+        code = hdx_resume_get(file, k->arrays, numbers.stretches * sizeof *k->arrays, err);
     spill->capacity = spill->count;
     for (uint64_t i = 0; i < numbers.stretches && code == HDX_OK; i++) {
         uint8_t overlap;
         memcpy(&overlap, &k->arrays[i].overlap, sizeof overlap); /* an invalid bool must not be read as one */
         if (overlap > 1)
-            code = hdx_kept_refuse(err);
+            code = hdx_resume_refuse(err);
     }
     return code;
 }
 
 static hdx_code resume(walk *k, hdx_error *err)
 {
-    hdx_kept *file = NULL;
-    uint32_t  sum;
-    hdx_code  code =
-        hdx_spill_reopen(k->w, "references.tmp", &k->out->spill, err) == HDX_OK ? HDX_OK : hdx_kept_refuse(err);
-    if (code == HDX_OK && (code = hdx_kept_open(k->w, k->keeping, HDX_KEPT_COLUMNS, &file, &sum, err)) == HDX_OK)
+    hdx_resume_file *file = NULL;
+    uint32_t         sum;
+    hdx_code         code =
+        hdx_spill_reopen(k->w, "references.tmp", &k->out->spill, err) == HDX_OK ? HDX_OK : hdx_resume_refuse(err);
+    if (code == HDX_OK && (code = hdx_resume_open(k->w, k->saving, HDX_RESUME_COLUMNS, &file, &sum, err)) == HDX_OK)
         code = get_numbers(k, file, err);
-    hdx_kept_close(file);
+    hdx_resume_close(file);
     return code;
 }
 
@@ -706,7 +705,7 @@ static hdx_code prepare(walk *k, hdx_error *err)
         k->workers[i].last_class = HDX_NO_CLASS;
         k->workers[i].unit.first = HDX_NO_ID;
     }
-    return k->keeping->kept_columns ? resume(k, err) : hdx_spill_open(w, "references.tmp", &k->out->spill, err);
+    return k->saving->has_columns ? resume(k, err) : hdx_spill_open(w, "references.tmp", &k->out->spill, err);
 }
 
 static void finish_walk(walk *k)
@@ -725,33 +724,33 @@ static void finish_walk(walk *k)
     hdx_mem_put(mem, k, sizeof *k);
 }
 
-hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_keeping *keeping, bool lists,
+hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_saving *saving, bool lists,
                           hdx_columns *out, hdx_error *err)
 {
     hdx_walk_visitor visitor = { NULL, on_begin, on_events, on_end };
     walk            *k = hdx_mem_get(&w->mem, sizeof *k);
-    const bool       went_on = keeping->kept_columns;
+    const bool       went_on = saving->has_columns;
     hdx_code         code;
     if (k == NULL)
         return no_memory(err);
     k->w = w;
     k->t = t;
     k->dump = dump;
-    k->keeping = keeping;
+    k->saving = saving;
     k->out = out;
     out->sizing = t->sizing;
     visitor.context = k;
     if ((code = prepare(k, err)) == HDX_OK &&
         (!lists || went_on || (code = hdx_entries_begin(w, &out->entries, err)) == HDX_OK))
         code = hdx_hprof_walk(dump->source, &dump->survey, w->threads, &visitor, &k->at, &w->mem, &w->tick, err);
-    if (code == HDX_CANCELLED && keeping->kept_scan && hdx_kept_is_worth(w, keeping, code))
+    if (code == HDX_CANCELLED && saving->has_scan && hdx_resume_is_worth(w, saving, code))
         (void)save_progress(k, NULL);
     if (code == HDX_OK && (code = finish_units(k, err)) == HDX_OK &&
-        (!went_on || keeping->sealed || (code = hdx_spill_check(w, t, &out->spill, true, err)) == HDX_OK) &&
+        (!went_on || saving->sealed || (code = hdx_spill_check(w, t, &out->spill, true, err)) == HDX_OK) &&
         (code = report_misfits(k, err)) == HDX_OK) {
         find_reference_size(k);
         out->sizing.alignment = find_alignment(t);
-        keeping->unproven = false;
+        saving->unproven = false;
     }
     finish_walk(k);
     return code;

@@ -203,7 +203,7 @@ static inline bool hdx_entries_put(hdx_entries *e, uint64_t id, uint64_t entries
     return entries < HDX_ENTRIES_LONG || hdx_entries_put_long(e, id, entries);
 }
 /* columns.c: the second walk over the dump; with `lists`, counts entries, too. */
-hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_keeping *keeping, bool lists,
+hdx_code hdx_pass_columns(hdx_work *w, const hdx_dump_tables *t, const hdx_dump *dump, hdx_saving *saving, bool lists,
                           hdx_columns *out, hdx_error *err);
 /*
  * objects.c: the index files position, class, size, heap, and, with `lists`, the lists of references packed in memory.

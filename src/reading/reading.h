@@ -10,7 +10,8 @@
  *   roots.c       roots, threads, locals (MAT 4); agent_stacks.c: assigns the stacks of a dump by jhsdb to threads
  *   seek.c        seek points of a compressed dump: windows outside of memory, their index file
  *   work.c        working state of all passes (work.h); tasks.c: pieces of work in parallel
- *   kept.c        files with the progress of reading (kept.h); seal.c: whether files are the ones that a build wrote
+ *   resume.c        files with the progress of reading (resume.h); seal.c: whether files are the ones that a build
+ * wrote
  *
  * The result is one set of tables, hdx_dump_tables, which is const for all later passes.
  *
@@ -32,7 +33,7 @@
 #define HDX_READING_READING_H
 
 #include "base/base.h"
-#include "reading/kept.h"
+#include "reading/resume.h"
 #include "reading/work.h"
 #include "catalog/catalog.h"
 #include "hprof/hprof.h"
@@ -272,7 +273,7 @@ typedef struct hdx_dump_tables {
  */
 typedef struct hdx_reading {
     hdx_work        *w;
-    hdx_keeping     *keeping;
+    hdx_saving      *saving;
     hdx_dump        *dump;
     hdx_dump_tables *t;
 } hdx_reading;

@@ -765,7 +765,7 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
         s->workers[i].others = hdx_map_of(&in->w->mem);
         s->workers[i].heaps_met = hdx_map_of(&in->w->mem);
     }
-    if ((code = fresh_ids(in, err)) != HDX_OK || (in->keeping->kept_scan && (code = hdx_scan_resume(s, err)) != HDX_OK))
+    if ((code = fresh_ids(in, err)) != HDX_OK || (in->saving->has_scan && (code = hdx_scan_resume(s, err)) != HDX_OK))
         goto out;
     const uint64_t begun = s->halt.at.count == 0 ? s->halt.at.next : UINT64_MAX;
     code = survey(s, err);
@@ -773,10 +773,10 @@ hdx_code hdx_scan(const hdx_reading *in, hdx_error *err)
         repeated += s->workers[i].repeated;
     /* What was complete before is not changed: the second pass depends on it. */
     if (repeated == 0 && s->halt.holds && (s->halt.at.count > 0 || s->halt.at.next != begun) &&
-        hdx_kept_is_worth(in->w, in->keeping, code)) {
+        hdx_resume_is_worth(in->w, in->saving, code)) {
         const hdx_code kept = hdx_scan_save(s, code == HDX_OK ? err : NULL);
         code = code == HDX_OK ? kept : code;
-        in->keeping->saved_at = hdx_now_ns();
+        in->saving->saved_at = hdx_now_ns();
     }
     if (code != HDX_OK)
         goto out;

@@ -16,7 +16,7 @@
  * The numbers in the state of a checkpoint are checked even with a seal. Without one (another boot, a copy, a changed
  * file, too coarse a clock) every file is read completely (checkpoint_check.c).
  */
-#include "reading/kept.h"
+#include "reading/resume.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -28,20 +28,9 @@
 #define WAITS   50u      /* of a millisecond each */
 
 static const char *const others[] = {
-    HDX_KEPT_SCAN,
-    HDX_KEPT_COLUMNS,
-    HDX_KEPT_BITS,
-    HDX_KEPT_LISTS,
-    HDX_KEPT_VIEW,
-    "references.tmp",
-    "search.tmp",
-    "referrers.tmp",
-    "predecessors.tmp",
-    "class_instances.tmp",
-    "idoms.tmp",
-    "checkpoint/state",
-    "checkpoint/catalog.mdb",
-    "checkpoint/catalog.sum",
+    HDX_RESUME_SCAN,  HDX_RESUME_COLUMNS, HDX_RESUME_BITS,          HDX_RESUME_LISTS,         HDX_RESUME_VIEW,
+    "references.tmp", "search.tmp",       "referrers.tmp",          "predecessors.tmp",       "class_instances.tmp",
+    "idoms.tmp",      "checkpoint/state", "checkpoint/catalog.mdb", "checkpoint/catalog.sum",
 };
 #define NAMES (HDX_KINDS + sizeof others / sizeof *others)
 _Static_assert(NAMES <= HDX_SEAL_FILES, "room for all of them");
@@ -76,12 +65,12 @@ static bool look_at(const hdx_work *w, const char *name, hdx_sealed *out)
     return true;
 }
 
-static bool seal_of(const hdx_keeping *keeping, hdx_seal *s)
+static bool seal_of(const hdx_saving *saving, hdx_seal *s)
 {
     memset(s, 0, sizeof *s);
     s->magic = MAGIC;
-    s->version = keeping->version;
-    memcpy(s->boot, keeping->boot, sizeof s->boot);
+    s->version = saving->version;
+    memcpy(s->boot, saving->boot, sizeof s->boot);
     return s->boot[0] != '\0';
 }
 
@@ -110,12 +99,12 @@ void hdx_seal_remove(const hdx_work *w)
     (void)w->io->remove(w->io, path);
 }
 
-void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
+void hdx_seal_put(hdx_work *w, const hdx_saving *saving)
 {
     char     path[4200];
     hdx_seal s;
     uint64_t last = 0;
-    bool     fine = seal_of(keeping, &s) && !keeping->unproven, ticks = true;
+    bool     fine = seal_of(saving, &s) && !saving->unproven, ticks = true;
     for (size_t i = 0; i < NAMES && fine; i++) {
         char name[sizeof s.files[0].name];
         name_of(i, name, sizeof name);
@@ -139,28 +128,28 @@ void hdx_seal_put(hdx_work *w, const hdx_keeping *keeping)
         hdx_seal_remove(w);
 }
 
-void hdx_seal_get(const hdx_work *w, hdx_keeping *keeping)
+void hdx_seal_get(const hdx_work *w, hdx_saving *saving)
 {
     char      path[4200];
-    hdx_seal *s = &keeping->seal, now;
+    hdx_seal *s = &saving->seal, now;
     (void)snprintf(path, sizeof path, "%s/" NAME, w->folder);
     const int fd = w->io->open(w->io, path);
     bool      holds = fd >= 0 && w->io->read_at(w->io, fd, s, sizeof *s, 0) == (int64_t)sizeof *s;
     if (fd >= 0)
         (void)w->io->close(w->io, fd);
-    holds = holds && s->sum == sum_of(s) && seal_of(keeping, &now) && s->count <= HDX_SEAL_FILES &&
+    holds = holds && s->sum == sum_of(s) && seal_of(saving, &now) && s->count <= HDX_SEAL_FILES &&
             memcmp(s, &now, offsetof(hdx_seal, count)) == 0;
     if (!holds)
         s->count = 0;
 }
 
-bool hdx_seal_has(const hdx_work *w, const hdx_keeping *keeping, const char *name)
+bool hdx_seal_has(const hdx_work *w, const hdx_saving *saving, const char *name)
 {
     hdx_sealed now;
-    if (keeping->seal.count == 0 || !look_at(w, name, &now))
+    if (saving->seal.count == 0 || !look_at(w, name, &now))
         return false;
-    for (uint64_t i = 0; i < keeping->seal.count; i++)
-        if (memcmp(&keeping->seal.files[i], &now, sizeof now) == 0)
+    for (uint64_t i = 0; i < saving->seal.count; i++)
+        if (memcmp(&saving->seal.files[i], &now, sizeof now) == 0)
             return true;
     return false;
 }

@@ -15,7 +15,7 @@
 
 #define PARTIAL_STEPS     4u /* checkpoints of a whole build: columns, objects, references, dominators */
 #define PARTIAL_FILES     32u
-#define PARTIAL_KEPT_HEAD 48u /* bytes before what a step puts into a file (kept.c) */
+#define PARTIAL_KEPT_HEAD 48u /* bytes before what a step puts into a file (resume.c) */
 
 typedef struct partial_file {
     char     name[64]; /* "class.hdx", "checkpoint/state" */

@@ -990,7 +990,7 @@ static void seal_folder(void)
     cr_assert(b != NULL);
     (void)snprintf(b->work.folder, sizeof b->work.folder, "%s", part);
     cr_assert(hdx_place_sample(hdx_io_system(), dump, &b->manifest, &err) == HDX_OK);
-    hdx_seal_put(&b->work, &b->keeping);
+    hdx_seal_put(&b->work, &b->saving);
     hdx_build_close(b);
     char name[192];
     (void)snprintf(name, sizeof name, "%s/seal", part);
