@@ -627,10 +627,18 @@ static const char *what(hdx_code code, const hdx_error *err)
     return err->message;
 }
 
-/* What opening says, and each question by itself: classes, roots, threads, heaps, roots of objects 10 and 15. */
+/*
+ * What opening says, and each question by itself: classes, roots, threads, heaps, roots of object 15. NULL: the answer
+ * is right. texts: what classes, threads and heaps say, which have names; NULL: each says its own.
+ */
 typedef struct answers {
-    const char *open, *classes, *roots, *threads, *heaps, *roots_of;
+    const char *open, *classes, *roots, *threads, *heaps, *roots_of, *texts;
 } answers;
+
+static void expect_said(const char *said, const char *want, const char *question, unsigned which)
+{
+    cr_expect(strcmp(said, want != NULL ? want : "") == 0, "case %u, %s: \"%s\"", which, question, said);
+}
 
 static void answers_are(const entry e[ENTRIES], const answers *want, unsigned which)
 {
@@ -645,158 +653,163 @@ static void answers_are(const entry e[ENTRIES], const answers *want, unsigned wh
     uint64_t              count;
     write_entries(e);
     const char *said = what(hdx_catalog_open(hdx_io_system(), folder, &c, &err), &err);
-    cr_expect(strcmp(said, want->open) == 0, "case %u, open: \"%s\"", which, said);
+    expect_said(said, want->open, "open", which);
     if (c == NULL)
         return;
     for (unsigned round = 0; round < 2; round++) { /* what failed fails again */
         said = what(hdx_catalog_roots_of(c, 15, some, 4, &count, &err), &err);
-        cr_expect(strcmp(said, want->roots_of) == 0, "case %u, roots of: \"%s\"", which, said);
+        expect_said(said, want->roots_of, "roots of", which);
         if (said[0] == '\0')
             cr_expect(count == 2 && some[0].object == 15 && some[0].type == 1 && some[1].type == 2, "case %u", which);
         said = what(hdx_catalog_classes(c, &classes, &n, &err), &err);
-        cr_expect(strcmp(said, want->classes) == 0, "case %u, classes: \"%s\"", which, said);
+        expect_said(said, want->texts != NULL ? want->texts : want->classes, "classes", which);
         cr_expect(said[0] == '\0' ? n == 2 && classes[1].super == 0 && hdx_text_is(classes[1].name, "bb")
                                   : n == 0 && classes == NULL);
         said = what(hdx_catalog_threads(c, &threads, &count, &err), &err);
-        cr_expect(strcmp(said, want->threads) == 0, "case %u, threads: \"%s\"", which, said);
+        expect_said(said, want->texts != NULL ? want->texts : want->threads, "threads", which);
         cr_expect(said[0] == '\0' ? count == 1 && threads[0].object == 10 && threads[0].frames[0].line == 17 &&
                                         hdx_text_is(threads[0].frames[0].source, "ccc")
                                   : count == 0 && threads == NULL);
         said = what(hdx_catalog_heaps(c, &heaps, &count, &err), &err);
-        cr_expect(strcmp(said, want->heaps) == 0, "case %u, heaps: \"%s\"", which, said);
+        expect_said(said, want->texts != NULL ? want->texts : want->heaps, "heaps", which);
         cr_expect(said[0] == '\0' ? count == 1 && heaps[0].live_bytes == 6 && heaps[0].name.len == 0
                                   : count == 0 && heaps == NULL);
         said = what(hdx_catalog_roots(c, &roots, &count, &err), &err);
-        cr_expect(strcmp(said, want->roots) == 0, "case %u, roots: \"%s\"", which, said);
+        expect_said(said, want->roots, "roots", which);
         cr_expect(said[0] == '\0' ? count == 3 && roots[2].object == 15 && roots[2].type == 2
                                   : count == 0 && roots == NULL);
     }
     hdx_catalog_close(c);
 }
 
-#define ALL(text)                                                                                                      \
-    {                                                                                                                  \
-        "", text, "", text, text, ""                                                                                   \
-    }
-
-Test(refused, keys_and_values_that_do_not_fit_each_other)
+static void free_entries(entry e[ENTRIES])
 {
-    for (unsigned i = 0;; i++) {
-        entry   e[ENTRIES];
-        answers want = { "", "", "", "", "", "" };
+    for (unsigned i = 0; i < ENTRIES; i++)
+        hdx_buffer_free(&e[i].value);
+}
+
+Test(refused, keys_that_do_not_fit_each_other)
+{
+    static const char root_key_12[] = "root key is 12 bytes; expected 13";
+    static const char root_key_14[] = "root key is 14 bytes; expected 13";
+    static const struct {
+        unsigned entry, len; /* len: of its key; 0: the entry is missing */
+        unsigned at;         /* of the byte of the key that is another one */
+        uint8_t  byte;
+        answers  want;
+    } cases[] = {
+        { MANIFEST, 1, 0, HDX_KEY_MANIFEST, { NULL } }, /* as it is */
+        { MANIFEST, 0, 0, 0, { .open = "key m is missing" } },
+        { NUMBERS_, 0, 0, 0, { .open = "key n is missing" } },
+        { CLASS0, 0, 0, 0, { .classes = "0 classes; key n has 2" } },
+        { CLASS1, 5, 4, 2, { .classes = "1 classes; key n has 2" } },
+        { CLASS1, 4, 3, 1, { .classes = "1 classes; key n has 2" } },
+        { CLASS1, 6, 5, 0, { .classes = "1 classes; key n has 2" } },
+        { TEXTS2, 5, 4, 3, { .texts = "2 texts; key n has 4" } },
+        { TEXTS2, 5, 4, 1, { .texts = "2 texts; key n has 4" } },
+        { TEXTS2, 6, 5, 0, { .texts = "2 texts; key n has 4" } },
+        { TEXTS2, 4, 3, 0, { .texts = "0 texts; key n has 4" } },
+        { TEXTS0, 0, 0, 0, { .texts = "0 texts; key n has 4" } },
+        { TEXTS2, 0, 0, 0, { .texts = "2 texts; key n has 4" } },
+        { ROOTS1, 12, 11, 0, { .roots = root_key_12, .roots_of = root_key_12 } },
+        { ROOTS1, 14, 13, 0, { .roots = root_key_14, .roots_of = root_key_14 } },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        entry e[ENTRIES];
         entries_of(e);
-        switch (i) {
-        case 0: break;
-        case 1: e[MANIFEST].len = 0, want.open = "key m is missing"; break;
-        case 2: e[NUMBERS_].len = 0, want.open = "key n is missing"; break;
-        case 3:
-            e[MANIFEST].value.at[0] = HDX_CATALOG_FORMAT - 1;
-            want.open = "manifest format is 2; catalog.sum has 3";
-            break;
-        case 4: PUT(&e[NUMBERS_].value, 3, 1, 3, 1, 4), want.classes = "2 classes; key n has 3"; break;
-        case 5: PUT(&e[NUMBERS_].value, 1, 1, 3, 1, 4), want.classes = "1 classes; key n has 1"; break;
-        case 6: PUT(&e[NUMBERS_].value, 10, 1, 3, 1, 4), want.classes = "2 classes; key n has 10"; break;
-        case 7: PUT(&e[NUMBERS_].value, 11, 1, 3, 1, 4), want.classes = "10 classes; key n has 11"; break;
-        case 8: PUT(&e[NUMBERS_].value, 2, 2, 3, 1, 4), want.heaps = "1 heaps; key n has 2"; break;
-        case 9: PUT(&e[NUMBERS_].value, 2, 0, 3, 1, 4), want.heaps = "0 heaps; key n has 0"; break;
-        case 10: PUT(&e[NUMBERS_].value, 2, 11, 3, 1, 4), want.heaps = "10 heaps; key n has 11"; break;
-        case 11: PUT(&e[NUMBERS_].value, 2, 1, 3, 2, 4), want.threads = "1 threads; key n has 2"; break;
-        case 12: PUT(&e[NUMBERS_].value, 2, 1, 3, 0, 4), want.threads = "0 threads; key n has 0"; break;
-        case 13: PUT(&e[NUMBERS_].value, 2, 1, 3, 11, 4), want.threads = "10 threads; key n has 11"; break;
-        case 14: PUT(&e[NUMBERS_].value, 2, 1, 4, 1, 4), want.roots = "3 roots; key n has 4"; break;
-        case 15: PUT(&e[NUMBERS_].value, 2, 1, 2, 1, 4), want.roots = "3 roots; key n has 2"; break;
-        case 16:
-            PUT(&e[NUMBERS_].value, 2, 1, 3, 1, 5);
-            want = (answers)ALL("4 texts; key n has 5");
-            break;
-        case 17: /* the last text is one too many for the chunk */
-            PUT(&e[NUMBERS_].value, 2, 1, 3, 1, 3);
-            want = (answers)ALL("texts from number 2: excess bytes: 4; the maximum is 0");
-            break;
-        case 18: /* a class is missing, or has a key of its own */
-            e[CLASS0].len = 0, want.classes = "0 classes; key n has 2";
-            break;
-        case 19: NUMBERED(&e[CLASS1], HDX_KEY_CLASS, 2), want.classes = "1 classes; key n has 2"; break;
-        case 20: e[CLASS1].len = 4, e[CLASS1].key[3] = 1, want.classes = "1 classes; key n has 2"; break;
-        case 21: e[CLASS1].len = 6, e[CLASS1].key[5] = 0, want.classes = "1 classes; key n has 2"; break;
-        case 22: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 3), want = (answers)ALL("2 texts; key n has 4"); break;
-        case 23: NUMBERED(&e[TEXTS2], HDX_KEY_TEXT, 1), want = (answers)ALL("2 texts; key n has 4"); break;
-        case 24: e[TEXTS2].len = 6, want = (answers)ALL("2 texts; key n has 4"); break;
-        case 25: e[TEXTS2].len = 4, want = (answers)ALL("0 texts; key n has 4"); break;
-        case 26: e[TEXTS0].len = 0, want = (answers)ALL("0 texts; key n has 4"); break;
-        case 27: e[TEXTS2].len = 0, want = (answers)ALL("2 texts; key n has 4"); break;
-        case 28:
-            e[TEXTS2].value.at[1] = 4;
-            want = (answers)ALL("texts from number 2: bytes of text 4; the maximum is 3");
-            break;
-        case 29:
-            PUT(&e[NUMBERS_].value, 2, 1, 3, 1, UINT32_MAX);
-            want = (answers)ALL("?");
-            break;
-        case 30: e[ROOTS1].len = 12; break;
-        case 31: e[ROOTS1].len = 14; break;
-        case 32: /* a chunk that begins before the last one ended */
-            e[ROOTS1].len = hdx_key_root(e[ROOTS1].key, 14, 0), want.roots = "root 2 is out of order";
-            break;
-        case 33: PUT(&e[ROOTS1].value, 85, 4); break;
-        case 34: /* no roots at all, and nothing behind where they would be */
-            e[ROOTS0].len = e[ROOTS1].len = 0, want.roots = "0 roots; key n has 3";
-            break;
-        case 35:
-            PUT(&e[CLASS0].value, 0, 16, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-            want.classes = "class 0 is its own ancestor";
-            break;
-        case 36:
-            PUT(&e[CLASS0].value, 0, 16, 101, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-            want.classes = "class 0: object id 101; the maximum is 100";
-            break;
-        default: break;
-        }
-        if (i == 29) { /* a text takes a byte at least: more than the whole file has are not looked for */
-            char text[80];
-            write_entries(e);
-            struct stat s;
-            char        path[128];
-            (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
-            cr_assert(stat(path, &s) == 0);
-            (void)snprintf(text, sizeof text, "%lld texts; key n has 4294967295", (long long)s.st_size);
-            want = (answers)ALL(text);
-            answers_are(e, &want, i);
-        } else if (i == 30 || i == 31) {
-            want.roots = want.roots_of =
-                i == 30 ? "root key is 12 bytes; expected 13" : "root key is 14 bytes; expected 13";
-            answers_are(e, &want, i);
-        } else if (i == 33) {
-            want.roots = want.roots_of = "roots from object 15: next root 85; the maximum is 100";
-            answers_are(e, &want, i);
-        } else if (i == 32) {
-            hdx_catalog    *c;
-            hdx_root        some[4];
-            uint64_t        count;
-            hdx_error       err = { 0 };
-            const hdx_root *roots;
-            write_entries(e);
-            cr_assert(hdx_catalog_open(hdx_io_system(), folder, &c, NULL) == HDX_OK);
-            cr_expect(hdx_catalog_roots(c, &roots, &count, &err) == HDX_DAMAGED);
-            cr_expect_str_eq(err.message, want.roots);
-            cr_expect(hdx_catalog_roots_of(c, 14, some, 4, &count, &err) == HDX_OK);
-            hdx_catalog_close(c);
-        } else if (i == 34) {
-            hdx_catalog *c;
-            hdx_root     some[4];
-            uint64_t     count = 9;
-            write_entries(e);
-            cr_assert(hdx_catalog_open(hdx_io_system(), folder, &c, NULL) == HDX_OK);
-            cr_expect(hdx_catalog_roots_of(c, 15, some, 4, &count, NULL) == HDX_OK && count == 0);
-            hdx_catalog_close(c);
-        } else {
-            answers_are(e, &want, i);
-        }
-        for (unsigned k = 0; k < ENTRIES; k++)
-            hdx_buffer_free(&e[k].value);
-        if (i == 37)
-            break;
+        e[cases[i].entry].len = cases[i].len;
+        e[cases[i].entry].key[cases[i].at] = cases[i].byte;
+        answers_are(e, &cases[i].want, i);
+        free_entries(e);
     }
+}
+
+Test(refused, values_that_do_not_fit_each_other)
+{
+    static const char next_root[] = "roots from object 15: next root 85; the maximum is 100";
+    static const struct {
+        unsigned entry, at; /* of the byte of the value that is another one; all numbers take one byte */
+        uint8_t  byte;
+        answers  want;
+    } cases[] = {
+        { MANIFEST, 0, HDX_CATALOG_FORMAT - 1, { .open = "manifest format is 2; catalog.sum has 3" } },
+        { NUMBERS_, 0, 3, { .classes = "2 classes; key n has 3" } },
+        { NUMBERS_, 0, 1, { .classes = "1 classes; key n has 1" } },
+        { NUMBERS_, 0, 10, { .classes = "2 classes; key n has 10" } },
+        { NUMBERS_, 0, 11, { .classes = "10 classes; key n has 11" } },
+        { NUMBERS_, 1, 2, { .heaps = "1 heaps; key n has 2" } },
+        { NUMBERS_, 1, 0, { .heaps = "0 heaps; key n has 0" } },
+        { NUMBERS_, 1, 11, { .heaps = "10 heaps; key n has 11" } },
+        { NUMBERS_, 3, 2, { .threads = "1 threads; key n has 2" } },
+        { NUMBERS_, 3, 0, { .threads = "0 threads; key n has 0" } },
+        { NUMBERS_, 3, 11, { .threads = "10 threads; key n has 11" } },
+        { NUMBERS_, 2, 4, { .roots = "3 roots; key n has 4" } },
+        { NUMBERS_, 2, 2, { .roots = "3 roots; key n has 2" } },
+        { NUMBERS_, 4, 5, { .texts = "4 texts; key n has 5" } },
+        { NUMBERS_, 4, 3, { .texts = "texts from number 2: excess bytes: 4; the maximum is 0" } },
+        { TEXTS2, 1, 4, { .texts = "texts from number 2: bytes of text 4; the maximum is 3" } },
+        { ROOTS1, 0, 85, { .roots = next_root, .roots_of = next_root } },
+        { CLASS0, 3, 2, { .classes = "class 0 is its own ancestor" } },
+        { CLASS0, 2, 101, { .classes = "class 0: object id 101; the maximum is 100" } },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        entry e[ENTRIES];
+        entries_of(e);
+        e[cases[i].entry].value.at[cases[i].at] = (char)cases[i].byte;
+        answers_are(e, &cases[i].want, i);
+        free_entries(e);
+    }
+}
+
+/* A text takes a byte at least: more than the whole file has are not looked for. */
+Test(refused, more_texts_than_the_file_has_bytes)
+{
+    entry       e[ENTRIES];
+    char        text[80], path[128];
+    struct stat s;
+    entries_of(e);
+    PUT(&e[NUMBERS_].value, 2, 1, 3, 1, UINT32_MAX);
+    write_entries(e);
+    (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
+    cr_assert(stat(path, &s) == 0);
+    (void)snprintf(text, sizeof text, "%lld texts; key n has 4294967295", (long long)s.st_size);
+    answers_are(e, &(answers){ .texts = text }, 0);
+    free_entries(e);
+}
+
+Test(refused, a_chunk_of_roots_that_begins_before_the_last_one_ended)
+{
+    entry           e[ENTRIES];
+    hdx_catalog    *c;
+    hdx_root        some[4];
+    uint64_t        count;
+    hdx_error       err = { 0 };
+    const hdx_root *roots;
+    entries_of(e);
+    e[ROOTS1].len = hdx_key_root(e[ROOTS1].key, 14, 0);
+    write_entries(e);
+    cr_assert(hdx_catalog_open(hdx_io_system(), folder, &c, NULL) == HDX_OK);
+    cr_expect(hdx_catalog_roots(c, &roots, &count, &err) == HDX_DAMAGED);
+    cr_expect_str_eq(err.message, "root 2 is out of order");
+    cr_expect(hdx_catalog_roots_of(c, 14, some, 4, &count, &err) == HDX_OK);
+    hdx_catalog_close(c);
+    free_entries(e);
+}
+
+/* No roots at all, and nothing after the place where they would be. */
+Test(refused, roots_that_are_all_missing)
+{
+    entry        e[ENTRIES];
+    hdx_catalog *c;
+    hdx_root     some[4];
+    uint64_t     count = 9;
+    entries_of(e);
+    e[ROOTS0].len = e[ROOTS1].len = 0;
+    write_entries(e);
+    cr_assert(hdx_catalog_open(hdx_io_system(), folder, &c, NULL) == HDX_OK);
+    cr_expect(hdx_catalog_roots_of(c, 15, some, 4, &count, NULL) == HDX_OK && count == 0);
+    hdx_catalog_close(c);
+    free_entries(e);
 }
 
 /* Roots are found where they are the first keys of the file, the last, or the only ones. */
@@ -837,8 +850,7 @@ Test(refused, roots_are_found_wherever_their_keys_lie)
                     cr_assert(hdx_catalog_roots(c, &all, &n, NULL) == HDX_OK && n == 3);
                 }
                 hdx_catalog_close(c);
-                for (unsigned k = 0; k < ENTRIES; k++)
-                    hdx_buffer_free(&e[k].value);
+                free_entries(e);
             }
 }
 
