@@ -17,6 +17,7 @@
 #include <heapdex/oql.h>
 #include <heapdex/progress.h>
 #include <heapdex/render.h>
+#include <heapdex/report.h>
 #include <heapdex/rows.h>
 #include <heapdex/source.h>
 #include <heapdex/sql.h>

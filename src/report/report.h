@@ -12,25 +12,7 @@
 #ifndef HDX_REPORT_REPORT_H
 #define HDX_REPORT_REPORT_H
 
-#include <heapdex/answer.h>
-#include <heapdex/render.h>
-
-typedef enum hdx_report_format { HDX_REPORT_HTML, HDX_REPORT_MARKDOWN, HDX_REPORT_JSON } hdx_report_format;
-
-typedef struct hdx_report_options {
-    hdx_report_format format;
-    bool              quick;  /* omits answers that take seconds on a large heap */
-    bool              redact; /* omits texts of the heap: labels, Strings, properties, names of threads */
-    hdx_session      *growth; /* of several dumps, oldest first, for what grew; NULL: no growth */
-    size_t            dumps;  /* in that session */
-} hdx_report_options;
-
-/*
- * Writes the report. Builds the index if it is missing. Returns HDX_USAGE for a redacted report as JSON, HDX_IO if the
- * sink failed, and the errors of hdx_answer_run; answers that a dump cannot give are named in the report and are not
- * errors.
- */
-hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, const hdx_sink *sink, hdx_error *err);
+#include <heapdex/report.h>
 
 typedef enum hdx_picture_format {
     HDX_PICTURE_FOLDED,     /* a line for each class path with its bytes, for flamegraph.pl */

@@ -740,7 +740,7 @@ hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, con
     const char *slash = r.dump != NULL ? strrchr(r.dump, '/') : NULL;
     hdx_buffer  title = hdx_buffer_of(NULL);
     if (options->redact && options->format == HDX_REPORT_JSON)
-        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--redact cannot be used with --format json");
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a redacted report cannot be written as JSON");
     r.dump = slash != NULL ? slash + 1 : r.dump;
     r.p = (page){ .options = options, .sink = sink, .out = hdx_buffer_of(NULL) };
     if (options->format == HDX_REPORT_JSON)

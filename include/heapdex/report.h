@@ -1,0 +1,54 @@
+/*
+ * report.h - writes the answers about a heap as one document that can be mailed: HTML without a script, Markdown, or
+ * JSON.
+ *
+ * Example (examples/report.c):
+ *     const hdx_report_options html = { .format = HDX_REPORT_HTML, .quick = true };
+ *     const hdx_sink           sink = { put, file };
+ *     code = hdx_session_open(&options, &session, &err);
+ *     if (code == HDX_OK)
+ *         code = hdx_report_write(session, &html, &sink, &err);
+ *
+ * The report says what the heap is, what stands out, who holds the memory, and what the dump cannot tell. Each section
+ * names the command that gives the same rows.
+ */
+#ifndef HEAPDEX_REPORT_H
+#define HEAPDEX_REPORT_H
+
+#include <heapdex/answer.h>
+#include <heapdex/render.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hdx_report_format {
+    HDX_REPORT_HTML,     /* one file without scripts and without references to other files */
+    HDX_REPORT_MARKDOWN, /* at most 64 KiB, for a comment on GitHub or GitLab */
+    HDX_REPORT_JSON      /* an object: for each command of the report, the document that hdx_render writes */
+} hdx_report_format;
+
+typedef struct hdx_report_options {
+    hdx_report_format format;
+    bool              quick;  /* omits answers that take seconds on a large heap */
+    bool              redact; /* omits texts of the heap: labels, Strings, properties, names of threads */
+    hdx_session      *growth; /* session with several dumps, oldest first, for what grew; NULL: no growth */
+    size_t            dumps;  /* number of dumps in that session */
+} hdx_report_options;
+
+/*
+ * Writes the report about the first dump of the session. Builds the index if it is missing. The caller keeps *options,
+ * both sessions and the sink, which receives UTF-8 in pieces; after a failure the pieces before it have been written.
+ * One thread at a time may use the sessions; hdx_session_cancel ends the call.
+ * Returns HDX_USAGE for a redacted report as JSON, HDX_IO if the sink failed, HDX_LIMIT if memory is short,
+ * HDX_CANCELLED, and the errors of hdx_answer_run. Answers that a dump cannot give are named in the report and are not
+ * errors. REQUIRES: no rows of the sessions are open.
+ */
+HDX_API hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, const hdx_sink *sink,
+                                  hdx_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
