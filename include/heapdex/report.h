@@ -10,7 +10,8 @@
  *         code = hdx_report_write(session, &html, &sink, &err);
  *
  * The report says what the heap is, what stands out, who holds the memory, and what the dump cannot tell. Each section
- * names the command that gives the same rows.
+ * names the command that gives the same rows. Rows of some answers can also be drawn by other programs
+ * (hdx_picture_write).
  */
 #ifndef HEAPDEX_REPORT_H
 #define HEAPDEX_REPORT_H
@@ -46,6 +47,35 @@ typedef struct hdx_report_options {
  */
 HDX_API hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, const hdx_sink *sink,
                                   hdx_error *err);
+
+/* ---- pictures ---- */
+typedef enum hdx_picture_format {
+    HDX_PICTURE_FOLDED,     /* a line for each class path with its own bytes, for flamegraph.pl */
+    HDX_PICTURE_SPEEDSCOPE, /* a document of speedscope.app */
+    HDX_PICTURE_PPROF,      /* a profile of pprof, in gzip */
+    HDX_PICTURE_SVG,        /* a treemap of three levels */
+    HDX_PICTURE_DOT         /* a graph for Graphviz */
+} hdx_picture_format;
+
+#define HDX_PICTURE_NODES_MOST 200u /* of a graph */
+
+typedef struct hdx_picture_options {
+    hdx_picture_format format;
+    const char        *title;   /* of the whole picture, such as the name of the dump */
+    hdx_rows          *subject; /* for rows of refs: rows of `object` about the object; NULL: other rows */
+    bool               inbound; /* for rows of refs: they lead to the object */
+} hdx_picture_options;
+
+/*
+ * Writes rows as a file that other programs draw; all text is UTF-8, pprof is binary. REQUIRES: no row was read yet.
+ * FOLDED, SPEEDSCOPE, PPROF and SVG need all rows of dominators --merge in their order; the weights of a profile add up
+ * to the retained size of the tree, to the byte. DOT needs rows of path or refs. Returns HDX_USAGE for other rows, and
+ * for a graph of more than HDX_PICTURE_NODES_MOST objects; HDX_IO if the sink failed; the error that ended the rows.
+ * HDX_LIMIT: memory is short. The caller keeps the options and the sink, and closes the rows. Pictures follow the rule
+ * of threads of their rows.
+ */
+HDX_API hdx_code hdx_picture_write(hdx_rows *rows, const hdx_picture_options *options, const hdx_sink *sink,
+                                   hdx_error *err);
 
 #ifdef __cplusplus
 }
