@@ -134,7 +134,7 @@ static const hdx_parameter report_parameters[] = {
 
 static const hdx_answer report_command = {
     .name = "report",
-    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP,
+    .flags = HDX_ANSWER_DUMPS | HDX_ANSWER_HEAP | HDX_ANSWER_NO_VIEWS,
     .sentence = "write a report to mail: suspects, a map of the heap, classes, threads, waste",
     .more = "The report is one file that needs neither a network nor scripts. Each section names the command with the "
             "same rows. With several dumps, oldest first, it describes the last one and what grew since the first.",

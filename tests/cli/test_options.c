@@ -266,6 +266,7 @@ static const proof proofs[] = {
     { "histogram", "hidden", NULL, NULL, "fold", false },
     { "dominators", "by", NULL, NULL, "package", false },
     { "dominators", "depth", NULL, NULL, "2", false },
+    { "report", "quick", "--format md", "--format md --quick", NULL, false },
     { "dominators", "merge", "--format csv", "--format csv --merge", NULL, false },
     { "dominators", "least", "--format csv --merge", "--format csv --merge --least 20%", NULL, false },
     { "dominators", "chains", "--format csv --merge", "--format csv --merge --chains split", NULL, false },
