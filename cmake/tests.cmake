@@ -283,16 +283,17 @@ endif()
 # it in the release build, with what the sanitizers cannot run. Two targets build what each of them needs.
 set(slow
     algo.test_packed answer.test_answers answer.test_views base.test_regex batch.proof batch.test_batches
-    batch.test_run bench.make_dump cli.decoys cli.interrupts cli.test_answers cli.test_batch cli.test_complete
-    cli.test_errors cli.test_help cli.test_options cli.test_pipes cli.test_screens cli.test_sessions cli.test_sql
-    cli.test_utf8 columns.test_runs faults.table fleet.test_place fleet.test_tables fuzz.checkpoint graph.test_told
-    hprof.test_golden hprof.test_large hprof.test_sampled indexes.test_ints indexes.test_one_to_n leaks.test_heaps
-    leaks.test_search making.test_checkpoint making.test_cost making.test_counts making.test_edges
-    making.test_estimate making.test_flips making.test_golden making.test_index making.test_kill making.test_seal
-    making.test_seek making.test_stop making.test_view query.test_asked query.test_bookshop query.test_crowd
-    query.test_loaders query.test_merged query.test_properties query.test_referents query.test_sets source.test_isal
-    source.test_keep sql.test_answers sql.test_held sql.test_random sql.test_texts sql.test_walks
-    steady.killed_writers steady.readers_storm strip.test_golden strip.test_overlay strip.test_told)
+    batch.test_drop batch.test_rebuild batch.test_run batch.test_stopped bench.make_dump cli.decoys cli.interrupts
+    cli.test_answers cli.test_batch cli.test_complete cli.test_errors cli.test_help cli.test_options cli.test_pipes
+    cli.test_screens cli.test_sessions cli.test_sql cli.test_utf8 columns.test_runs faults.table fleet.test_place
+    fleet.test_tables fuzz.checkpoint graph.test_told hprof.test_golden hprof.test_large hprof.test_sampled
+    indexes.test_ints indexes.test_one_to_n leaks.test_heaps leaks.test_search making.test_checkpoint
+    making.test_cost making.test_counts making.test_edges making.test_estimate making.test_flips making.test_golden
+    making.test_index making.test_kill making.test_seal making.test_seek making.test_stop making.test_view
+    query.test_asked query.test_bookshop query.test_crowd query.test_loaders query.test_merged
+    query.test_properties query.test_referents query.test_sets source.test_isal source.test_keep sql.test_answers
+    sql.test_held sql.test_random sql.test_texts sql.test_walks steady.killed_writers steady.readers_storm
+    strip.test_golden strip.test_overlay strip.test_told)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND slow sql.extension python.heapdex python.fleet steady.history steady.io_faults steady.clock_jumps
        steady.small_stack)
