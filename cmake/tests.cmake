@@ -279,7 +279,7 @@ if(HDX_SQLITE_FOUND AND NOT HDX_FUZZ)
 endif()
 
 # What takes more than 10 seconds under the sanitizers has the label slow, but for what reads hostile input and for what
-# alone notices many faults of its room (rows.test_rows, algo.test_dominators): ./check leaves it to .ci/run, which runs
+# alone notices many faults of its room (rows.test_sort, algo.test_dominators): ./check leaves it to .ci/run, which runs
 # it in the release build, with what the sanitizers cannot run. Two targets build what each of them needs.
 set(slow
     algo.test_packed answer.test_answers answer.test_views base.test_regex batch.proof batch.test_batches
