@@ -288,12 +288,13 @@ set(slow
     cli.test_screens cli.test_sessions cli.test_sql cli.test_utf8 columns.test_runs faults.table fleet.test_place
     fleet.test_tables fuzz.checkpoint graph.test_told hprof.test_golden hprof.test_large hprof.test_sampled
     indexes.test_ints indexes.test_one_to_n leaks.test_heaps leaks.test_search making.test_checkpoint
-    making.test_cost making.test_counts making.test_edges making.test_estimate making.test_flips making.test_golden
-    making.test_index making.test_kill making.test_seal making.test_seek making.test_stop making.test_view
-    query.test_asked query.test_bookshop query.test_crowd query.test_free_if query.test_garbage
-    query.test_immediate_dominators query.test_loaders query.test_merged query.test_properties query.test_referents
-    query.test_sets source.test_isal source.test_keep sql.test_answers sql.test_held sql.test_random sql.test_texts
-    sql.test_walks steady.killed_writers steady.readers_storm strip.test_golden strip.test_overlay strip.test_told)
+    making.test_checkpoint_indexes making.test_checkpoint_temporary making.test_cost making.test_counts
+    making.test_edges making.test_estimate making.test_flips making.test_golden making.test_index making.test_kill
+    making.test_seal making.test_seek making.test_stop making.test_view query.test_asked query.test_bookshop
+    query.test_crowd query.test_free_if query.test_garbage query.test_immediate_dominators query.test_loaders
+    query.test_merged query.test_properties query.test_referents query.test_sets source.test_isal source.test_keep
+    sql.test_answers sql.test_held sql.test_random sql.test_texts sql.test_walks steady.killed_writers
+    steady.readers_storm strip.test_golden strip.test_overlay strip.test_told)
 if(NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   list(APPEND slow sql.extension python.heapdex python.fleet steady.history steady.io_faults steady.clock_jumps
        steady.small_stack)
