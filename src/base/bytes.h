@@ -75,6 +75,13 @@ static inline bool hdx_text_same(hdx_text a, hdx_text b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0);
 }
+/* Compares two texts by their bytes, as SQLite's collation BINARY does: negative, 0 or positive. */
+static inline int hdx_text_order(hdx_text a, hdx_text b)
+{
+    const uint64_t n = hdx_least(a.len, b.len);
+    const int      order = n == 0 ? 0 : memcmp(a.at, b.at, n);
+    return order != 0 ? order : hdx_order(a.len, b.len);
+}
 
 /* Prefetches bytes that will be read soon. Any address is allowed: nothing is read, and no pointer is formed. */
 static inline void hdx_lines_ahead(const void *at, uint64_t bytes)

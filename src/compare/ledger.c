@@ -45,8 +45,6 @@ hdx_code hdx_ledger_refused(const hdx_ledger *l, hdx_error *err)
     return hdx_no_memory(err, "what is compared", (l->count + l->name_count) * sizeof(hdx_ledger_sum));
 }
 
-static bool same(hdx_text a, hdx_text b) { return a.len == b.len && (a.len == 0 || memcmp(a.at, b.at, a.len) == 0); }
-
 uint32_t hdx_ledger_name(hdx_ledger *l, hdx_text text)
 {
     hdx_sum sum = { { 0, 0 } };
@@ -57,7 +55,7 @@ uint32_t hdx_ledger_name(hdx_ledger *l, hdx_text text)
         uint64_t *at = hdx_map_put(&l->by_text, key, &fresh);
         if (at == NULL)
             return HDX_LEDGER_NONE;
-        if (!fresh && same(l->names[*at], text))
+        if (!fresh && hdx_text_same(l->names[*at], text))
             return (uint32_t)*at;
         if (!fresh)
             continue;
@@ -159,13 +157,6 @@ bool hdx_ledger_key(const hdx_ledger *l, uint32_t thing, hdx_buffer *text, hdx_c
     return !text->failed;
 }
 
-static int texts(hdx_text a, hdx_text b)
-{
-    const uint32_t n = a.len < b.len ? a.len : b.len;
-    const int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 /* Compares the names where the two paths part; an ancestor comes first. */
 int hdx_ledger_compare(const hdx_ledger *l, uint32_t a, uint32_t b)
 {
@@ -177,7 +168,7 @@ int hdx_ledger_compare(const hdx_ledger *l, uint32_t a, uint32_t b)
         x = l->things[x].above;
         y = l->things[y].above;
     }
-    return texts(l->names[l->things[x].name], l->names[l->things[y].name]);
+    return hdx_text_order(l->names[l->things[x].name], l->names[l->things[y].name]);
 }
 
 /* ---- heads ---- */

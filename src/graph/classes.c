@@ -18,12 +18,6 @@ static int by_id(const void *a, const void *b)
     return hdx_order(x->id, y->id);
 }
 
-static int compare_text(hdx_text a, hdx_text b)
-{
-    const int c = memcmp(a.at, b.at, hdx_least(a.len, b.len));
-    return c != 0 ? c : hdx_order(a.len, b.len);
-}
-
 /* The catalog stores each name once, so classes with the same name point to the same text. */
 static int by_place_of_name(const void *a, const void *b)
 {
@@ -40,7 +34,7 @@ typedef struct named_classes {
 static int by_name(const void *a, const void *b)
 {
     const named_classes *x = a, *y = b;
-    const int            c = compare_text(x->name, y->name);
+    const int            c = hdx_text_order(x->name, y->name);
     return c != 0 ? c : hdx_order(x->from, y->from);
 }
 
@@ -188,7 +182,7 @@ static const hdx_class **names(hdx_graph *g, const hdx_class_table *t)
 
 static bool name_below(const void *by_name, uint64_t place, const void *wanted)
 {
-    return compare_text(((const hdx_class *const *)by_name)[place]->name, *(const hdx_text *)wanted) < 0;
+    return hdx_text_order(((const hdx_class *const *)by_name)[place]->name, *(const hdx_text *)wanted) < 0;
 }
 
 const hdx_class *hdx_graph_class_named(hdx_graph *g, const char *name)

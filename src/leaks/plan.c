@@ -163,10 +163,7 @@ static uint8_t known_field(hdx_text owner, hdx_text name)
 static int by_field(const void *a, const void *b)
 {
     const leak_slot *x = a, *y = b;
-    const uint32_t   least = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int              c = memcmp(x->name.at, y->name.at, least);
-    if (c == 0)
-        c = x->name.len < y->name.len ? -1 : x->name.len > y->name.len;
+    const int        c = hdx_text_order(x->name, y->name);
     /* offsets increase from the derived class upwards */
     return c != 0 ? c : x->offset < y->offset ? -1 : x->offset > y->offset;
 }

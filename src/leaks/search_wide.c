@@ -154,10 +154,7 @@ static int root_order(const void *a, const void *b)
     const sorted_root *x = a, *y = b;
     if (x->root.kind != y->root.kind)
         return x->root.kind < y->root.kind ? -1 : 1;
-    const uint32_t least = x->class_name.len < y->class_name.len ? x->class_name.len : y->class_name.len;
-    int            c = memcmp(x->class_name.at, y->class_name.at, least);
-    if (c == 0)
-        c = x->class_name.len < y->class_name.len ? -1 : x->class_name.len > y->class_name.len;
+    const int c = hdx_text_order(x->class_name, y->class_name);
     return c != 0 ? c : x->order < y->order ? -1 : 1;
 }
 

@@ -91,7 +91,6 @@ uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions);
 unsigned hdx_cell_rank(const hdx_cell *c);
 /* Returns -1, 0 or 1. REQUIRES: both have rank 0. They are compared exactly by value, whatever their kinds. */
 int hdx_cell_compare_numbers(const hdx_cell *a, const hdx_cell *b);
-int hdx_cell_compare_texts(hdx_text a, hdx_text b); /* by bytes */
 /* Compares cells for a sort: ranks always ascend, `descending` reverses the order within a rank. */
 int hdx_cell_order(const hdx_cell *a, const hdx_cell *b, bool descending);
 

@@ -69,13 +69,6 @@ int hdx_cell_compare_numbers(const hdx_cell *a, const hdx_cell *b)
     return (a->as.real > b->as.real) - (a->as.real < b->as.real);
 }
 
-int hdx_cell_compare_texts(hdx_text a, hdx_text b)
-{
-    uint32_t shorter = a.len < b.len ? a.len : b.len;
-    int      order = shorter == 0 ? 0 : memcmp(a.at, b.at, shorter);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 int hdx_cell_order(const hdx_cell *a, const hdx_cell *b, bool descending)
 {
     int order;
@@ -85,9 +78,7 @@ int hdx_cell_order(const hdx_cell *a, const hdx_cell *b, bool descending)
         unsigned a_rank = hdx_cell_rank(a), b_rank = hdx_cell_rank(b);
         if (a_rank != b_rank)
             return a_rank < b_rank ? -1 : 1;
-        order = a_rank == 0   ? hdx_cell_compare_numbers(a, b)
-                : a_rank == 1 ? hdx_cell_compare_texts(a->as.text, b->as.text)
-                              : 0;
+        order = a_rank == 0 ? hdx_cell_compare_numbers(a, b) : a_rank == 1 ? hdx_text_order(a->as.text, b->as.text) : 0;
     }
     return descending ? -order : order;
 }

@@ -344,7 +344,7 @@ hdx_code hdx_condition_holds(const hdx_condition *c, const hdx_cell *cell, bool 
     if (c->is == MATCHES)
         return hdx_regex_match(c->pattern, as_text(cell, room), keep, err);
     if (rank == 1)
-        *keep = relation_holds(c->is, hdx_cell_compare_texts(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
+        *keep = relation_holds(c->is, hdx_text_order(cell->as.text, (hdx_text){ c->text, (uint32_t)c->len }));
     else if (c->is_number)
         *keep = relation_holds(c->is, hdx_cell_compare_numbers(cell, &c->number));
     else if (c->is_bool && cell->kind == HDX_CELL_BOOL)

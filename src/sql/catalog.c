@@ -279,13 +279,6 @@ static void count_class(sql_held *h, uint64_t row, const hdx_class *c)
     grow_number(h, PACKAGE_LIVE_BYTES, row, c->live_bytes);
 }
 
-static int compare_names(hdx_text a, hdx_text b)
-{
-    const uint32_t n = a.len < b.len ? a.len : b.len;
-    const int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 typedef struct packaged {
     hdx_text         package;
     const hdx_class *c;
@@ -294,7 +287,7 @@ typedef struct packaged {
 static int by_package(const void *a, const void *b)
 {
     const packaged *x = a, *y = b;
-    const int       d = compare_names(x->package, y->package);
+    const int       d = hdx_text_order(x->package, y->package);
     return d != 0 ? d : (x->c->number > y->c->number) - (x->c->number < y->c->number);
 }
 
@@ -313,7 +306,7 @@ static hdx_code make_packages(sql_held *h, hdx_error *err)
     if (n > 0)
         qsort(at, n, sizeof *at, by_package);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++) {
-        if ((i == 0 || compare_names(at[i].package, at[i - 1].package) != 0) &&
+        if ((i == 0 || hdx_text_order(at[i].package, at[i - 1].package) != 0) &&
             (code = hdx_sql_held_add(h, err)) == HDX_OK)
             sql_held_text(h, PACKAGE_NAME, h->rows - 1, at[i].package);
         if (code == HDX_OK)
@@ -325,7 +318,7 @@ static hdx_code make_packages(sql_held *h, hdx_error *err)
 
 static bool name_before(const void *held, uint64_t row, const void *name)
 {
-    return compare_names(((const sql_held *)held)->columns[PACKAGE_NAME].texts[row], *(const hdx_text *)name) < 0;
+    return hdx_text_order(((const sql_held *)held)->columns[PACKAGE_NAME].texts[row], *(const hdx_text *)name) < 0;
 }
 
 static unsigned column_named(const hdx_rows *rows, const char *name)
@@ -350,7 +343,7 @@ static hdx_code make_retained(sql_held *h, hdx_error *err)
     const unsigned name = column_named(rows, "package"), retained = column_named(rows, "retained");
     while (hdx_rows_next(rows, &cells)) {
         const uint64_t row = hdx_partition(h, 0, h->rows, &cells[name].as.text, name_before);
-        if (row < h->rows && compare_names(h->columns[PACKAGE_NAME].texts[row], cells[name].as.text) == 0 &&
+        if (row < h->rows && hdx_text_order(h->columns[PACKAGE_NAME].texts[row], cells[name].as.text) == 0 &&
             cells[retained].kind == HDX_CELL_UINT)
             sql_held_number(h, PACKAGE_RETAINED, row, cells[retained].as.natural);
     }

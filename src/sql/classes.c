@@ -28,13 +28,6 @@ void hdx_sql_classes_drop(sql_classes *set)
 
 /* ---- names ---- */
 
-/* Compares two texts as SQLite's collation BINARY does. */
-static int compare(hdx_text a, hdx_text b)
-{
-    const int n = memcmp(a.at, b.at, a.len < b.len ? a.len : b.len);
-    return n != 0 ? n : a.len < b.len ? -1 : a.len > b.len;
-}
-
 bool hdx_sql_text_is(sqlite3_value *value, hdx_text name)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL || sqlite3_value_type(value) == SQLITE_BLOB)
@@ -126,12 +119,13 @@ static hdx_code put_named(sql_heap *heap, sqlite3_value *value, const sql_classe
         return hdx_no_memory(err, "the name of a class", 0);
     for (uint32_t high = count; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
-        if (compare(hdx_graph_class(heap->g, numbers[middle])->name, text) < 0)
+        if (hdx_text_order(hdx_graph_class(heap->g, numbers[middle])->name, text) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; code == HDX_OK && low < count && compare(hdx_graph_class(heap->g, numbers[low])->name, text) == 0; low++) {
+    for (; code == HDX_OK && low < count && hdx_text_order(hdx_graph_class(heap->g, numbers[low])->name, text) == 0;
+         low++) {
         if (hdx_bits_test(wanted->bits, numbers[low]))
             hdx_bits_put(set->bits, numbers[low]);
         code = sql_turn(heap->db, err);
@@ -210,7 +204,7 @@ typedef struct named {
 static int by_name(const void *a, const void *b)
 {
     const named *x = a, *y = b;
-    const int    c = compare(x->name, y->name);
+    const int    c = hdx_text_order(x->name, y->name);
     return c != 0 ? c : x->number < y->number ? -1 : x->number > y->number;
 }
 

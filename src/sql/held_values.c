@@ -60,14 +60,6 @@ void hdx_sql_held_free(sql_held *h)
 
 /* ---- order ---- */
 
-/* Compares texts as SQLite's BINARY does. */
-static int compare_texts(hdx_text a, hdx_text b)
-{
-    const uint32_t n = a.len < b.len ? a.len : b.len;
-    const int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 typedef struct placed_text {
     uint64_t key; /* the first eight bytes of the text */
     hdx_text text;
@@ -81,7 +73,7 @@ static int by_text(const void *a, const void *b)
         if (x->text.at != NULL || y->text.at != NULL)
             return x->text.at == NULL ? -1 : 1;
     } else {
-        const int d = compare_texts(x->text, y->text);
+        const int d = hdx_text_order(x->text, y->text);
         if (d != 0)
             return d;
     }
@@ -102,7 +94,7 @@ static bool order_texts(sql_held *h, sql_held_values *v)
     for (uint64_t i = 0; i < h->rows; i++) {
         v->order[i] = (uint32_t)at[i].row;
         v->nulls += at[i].text.at == NULL;
-        v->distinct += i == 0 || at[i - 1].text.at == NULL || compare_texts(at[i].text, at[i - 1].text) != 0;
+        v->distinct += i == 0 || at[i - 1].text.at == NULL || hdx_text_order(at[i].text, at[i - 1].text) != 0;
     }
     hdx_mem_put(h->mem, at, h->rows * sizeof *at);
     return true;
@@ -155,7 +147,7 @@ typedef struct sought {
 static bool text_before(const void *in, uint64_t place, const void *wanted)
 {
     const sought *s = in;
-    const int     d = compare_texts(s->v->texts[s->v->order[place]], s->text);
+    const int     d = hdx_text_order(s->v->texts[s->v->order[place]], s->text);
     (void)wanted;
     return d < 0 || (d == 0 && s->beyond);
 }

@@ -107,8 +107,6 @@ bool hdx_sql_is_class_table(sql_heap *heap, const char *name) { return find_clas
 
 /* ---- fields and their offsets ---- */
 
-static bool same_text(hdx_text a, hdx_text b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
-
 /* Lists own fields, then those of superclasses; the chain is at most as long as there are classes. */
 static hdx_code find_fields(table *t, uint32_t number, hdx_error *err)
 {
@@ -246,7 +244,7 @@ static hdx_code choose(table *t, named_class named, hdx_error *err)
     hdx_sql_classes_clear(&t->set);
     for (uint32_t i = 0; i < t->set.count; i++) {
         const hdx_class *c = hdx_graph_class(g, i);
-        if (named.by_address_only ? i == named.number : same_text(c->name, first->name))
+        if (named.by_address_only ? i == named.number : hdx_text_same(c->name, first->name))
             hdx_bits_put(t->set.bits, i);
     }
     t->arrays = first->kind != HDX_INSTANCE;

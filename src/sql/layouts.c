@@ -17,15 +17,13 @@ static const sql_layout in_progress; /* marks a class whose layout is being comp
 
 static uint64_t text_hash(hdx_text text) { return hdx_hash_bytes(text.len, text.at, text.len); }
 
-static bool same_text(hdx_text a, hdx_text b) { return a.len == b.len && memcmp(a.at, b.at, a.len) == 0; }
-
 /* Returns the number (from 1) of a text that a field of the table has; 0: no field has it. */
 static uint32_t find_text(const sql_layouts *l, hdx_text text)
 {
     uint64_t        hash = text_hash(text);
     const uint64_t *at;
     while ((at = hdx_map_get(&l->texts, hash)) != NULL) {
-        if (same_text(l->text_at[*at - 1], text))
+        if (hdx_text_same(l->text_at[*at - 1], text))
             return (uint32_t)*at;
         hash = hdx_mix64(hash);
     }
@@ -37,7 +35,7 @@ static bool add_text(sql_layouts *l, hdx_text *all, hdx_text text)
     uint64_t hash = text_hash(text), *at;
     bool     fresh;
     while ((at = hdx_map_put(&l->texts, hash, &fresh)) != NULL && !fresh) {
-        if (same_text(all[*at - 1], text))
+        if (hdx_text_same(all[*at - 1], text))
             return true;
         hash = hdx_mix64(hash);
     }

@@ -737,6 +737,18 @@ Test(map, reserved_does_not_grow)
     hdx_map_free(&map);
 }
 
+Test(text, is_ordered_by_its_bytes_and_after_its_beginnings)
+{
+    static const hdx_text rising[] = { { "", 0 },   { "\0", 1 }, { "a", 1 },   { "a\0", 2 },
+                                       { "ab", 2 }, { "b", 1 },  { "\xc3", 1 } };
+    for (int i = 0; i < 7; i++)
+        for (int k = 0; k < 7; k++) {
+            const int order = hdx_text_order(rising[i], rising[k]);
+            cr_expect(eq(int, (order > 0) - (order < 0), (i > k) - (i < k)), "%d, %d", i, k);
+        }
+    cr_expect(eq(int, hdx_text_order((hdx_text){ NULL, 0 }, rising[0]), 0));
+}
+
 Test(text, remembers_that_memory_was_refused)
 {
     hdx_mem    mem = { 0 };

@@ -53,17 +53,10 @@ typedef struct duplicates {
     uint64_t          room, class_count;
 } duplicates;
 
-static int compare_texts(hdx_text a, hdx_text b)
-{
-    const uint32_t n = a.len < b.len ? a.len : b.len;
-    const int      c = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_name(const void *a, const void *b)
 {
     const hdx_class *x = *(const hdx_class *const *)a, *y = *(const hdx_class *const *)b;
-    const int        c = compare_texts(x->name, y->name);
+    const int        c = hdx_text_order(x->name, y->name);
     if (c != 0)
         return c;
     if (x->loader != y->loader)
@@ -74,7 +67,7 @@ static int by_name(const void *a, const void *b)
 static uint64_t end_of(const duplicates *d, uint64_t first)
 {
     uint64_t end = first + 1;
-    while (end < d->class_count && compare_texts(d->at[end]->name, d->at[first]->name) == 0)
+    while (end < d->class_count && hdx_text_order(d->at[end]->name, d->at[first]->name) == 0)
         end++;
     return end;
 }

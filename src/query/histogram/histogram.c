@@ -75,17 +75,10 @@ typedef struct keyed {
     uint32_t place; /* index in `chosen` */
 } keyed;
 
-static int compare_texts(hdx_text a, hdx_text b)
-{
-    uint32_t n = a.len < b.len ? a.len : b.len;
-    int      d = n == 0 ? 0 : memcmp(a.at, b.at, n);
-    return d != 0 ? d : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_key(const void *a, const void *b)
 {
     const keyed *x = a, *y = b;
-    int          d = compare_texts(x->text, y->text);
+    int          d = hdx_text_order(x->text, y->text);
     if (d != 0)
         return d;
     if (x->number != y->number)
@@ -132,7 +125,7 @@ static hdx_code group_by_key(histogram *h, hdx_error *err)
     for (uint32_t i = 0; code == HDX_OK && i < h->chosen_count; i++) {
         const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
         uint64_t         objects, bytes;
-        if (i == 0 || keys[i].number != keys[i - 1].number || compare_texts(keys[i].text, keys[i - 1].text) != 0) {
+        if (i == 0 || keys[i].number != keys[i - 1].number || hdx_text_order(keys[i].text, keys[i - 1].text) != 0) {
             line l = { .name = h->by == HDX_BY_PACKAGE || keys[i].number == FOLDED ? keys[i].text : c->name,
                        .number = c->number,
                        .loader = c->loader };
@@ -417,7 +410,7 @@ static const hdx_form   forms[] = {
 
 static int by_name(const void *a, const void *b)
 {
-    return compare_texts(((const line *)a)->name, ((const line *)b)->name);
+    return hdx_text_order(((const line *)a)->name, ((const line *)b)->name);
 }
 
 static int by_shallow(const void *a, const void *b)
@@ -425,7 +418,7 @@ static int by_shallow(const void *a, const void *b)
     const line *x = a, *y = b;
     if (x->shallow != y->shallow)
         return x->shallow > y->shallow ? -1 : 1;
-    int d = compare_texts(x->name, y->name);
+    int d = hdx_text_order(x->name, y->name);
     if (d != 0)
         return d;
     return (x->loader > y->loader) - (x->loader < y->loader);
@@ -536,7 +529,7 @@ static hdx_code fill_lines(histogram *h, const char *pattern, bool retained, boo
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_name);
     for (uint64_t i = 1; i < h->count; i++)
-        if (compare_texts(h->lines[i - 1].name, h->lines[i].name) == 0)
+        if (hdx_text_order(h->lines[i - 1].name, h->lines[i].name) == 0)
             h->lines[i - 1].twin = h->lines[i].twin = true;
     if (h->count > 0)
         qsort(h->lines, h->count, sizeof *h->lines, by_shallow);

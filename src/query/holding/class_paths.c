@@ -25,14 +25,9 @@ typedef struct keyed {
 
 static int by_package(const void *a, const void *b)
 {
-    const keyed   *x = a, *y = b;
-    const uint32_t n = x->package.len < y->package.len ? x->package.len : y->package.len;
-    const int      d = n == 0 ? 0 : memcmp(x->package.at, y->package.at, n);
-    if (d != 0)
-        return d;
-    if (x->package.len != y->package.len)
-        return x->package.len < y->package.len ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    const keyed *x = a, *y = b;
+    const int    d = hdx_text_order(x->package, y->package);
+    return d != 0 ? d : hdx_order(x->number, y->number);
 }
 
 static int by_loader(const void *a, const void *b)

@@ -465,9 +465,7 @@ static int compare_keys(const hdx_cell *a, const hdx_cell *b)
         return (a->as.address > b->as.address) - (a->as.address < b->as.address);
     if (a->kind != HDX_CELL_TEXT)
         return 0;
-    uint32_t n = a->as.text.len < b->as.text.len ? a->as.text.len : b->as.text.len;
-    int      d = n == 0 ? 0 : memcmp(a->as.text.at, b->as.text.at, n);
-    return d != 0 ? d : (a->as.text.len > b->as.text.len) - (a->as.text.len < b->as.text.len);
+    return hdx_text_order(a->as.text, b->as.text);
 }
 
 typedef struct keyed {

@@ -111,11 +111,8 @@ static hdx_code read_thread(grouping *g, uint64_t holder, hdx_arena *arena, hdx_
 
 static int compare_pools(const pool_member *x, const pool_member *y)
 {
-    const uint32_t len = x->pool.len < y->pool.len ? x->pool.len : y->pool.len;
-    const int      order = len == 0 ? 0 : memcmp(x->pool.at, y->pool.at, len);
-    if (order != 0 || x->pool.len != y->pool.len)
-        return order != 0 ? order : x->pool.len < y->pool.len ? -1 : 1;
-    return (x->class_number > y->class_number) - (x->class_number < y->class_number);
+    const int order = hdx_text_order(x->pool, y->pool);
+    return order != 0 ? order : hdx_order(x->class_number, y->class_number);
 }
 
 static int by_pool(const void *a, const void *b)

@@ -181,9 +181,7 @@ static int texts(const hdx_cell *x, const hdx_cell *y)
 {
     if (x->kind != HDX_CELL_TEXT || y->kind != HDX_CELL_TEXT)
         return (x->kind == HDX_CELL_TEXT) - (y->kind == HDX_CELL_TEXT);
-    const uint32_t n = x->as.text.len < y->as.text.len ? x->as.text.len : y->as.text.len;
-    const int      d = n == 0 ? 0 : memcmp(x->as.text.at, y->as.text.at, n);
-    return d != 0 ? d : (x->as.text.len > y->as.text.len) - (x->as.text.len < y->as.text.len);
+    return hdx_text_order(x->as.text, y->as.text);
 }
 
 static int by_key(const void *a, const void *b)

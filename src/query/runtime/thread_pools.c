@@ -152,26 +152,19 @@ static hdx_code read_members(pools *p, hdx_error *err)
 
 /* ---- sums ---- */
 
-static int compare_texts(hdx_text a, hdx_text b)
-{
-    const uint32_t len = a.len < b.len ? a.len : b.len;
-    const int      order = len == 0 ? 0 : memcmp(a.at, b.at, len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
 static int compare_places(const hdx_frame *a, const hdx_frame *b)
 {
     if (a == NULL || b == NULL)
         return (a == NULL) - (b == NULL);
-    const int order = compare_texts(a->class_name, b->class_name);
-    return order != 0 ? order : compare_texts(a->method, b->method);
+    const int order = hdx_text_order(a->class_name, b->class_name);
+    return order != 0 ? order : hdx_text_order(a->method, b->method);
 }
 
 static int in_pools(const void *a, const void *b)
 {
     const member *x = a, *y = b;
     int           order = x->named - y->named;
-    if (order == 0 && (order = compare_texts(x->pool, y->pool)) == 0 && (order = compare_places(x->at, y->at)) == 0)
+    if (order == 0 && (order = hdx_text_order(x->pool, y->pool)) == 0 && (order = compare_places(x->at, y->at)) == 0)
         order = (x->id > y->id) - (x->id < y->id);
     return order;
 }
@@ -210,7 +203,7 @@ static hdx_code sum_up(pools *p, hdx_error *err)
     uint64_t run = 0, most = 0;
     for (uint64_t i = 0; i < p->ids.count; i++) {
         const member     *m = &p->members[i];
-        const bool        fresh = i == 0 || m->named != m[-1].named || compare_texts(m->pool, m[-1].pool) != 0;
+        const bool        fresh = i == 0 || m->named != m[-1].named || hdx_text_order(m->pool, m[-1].pool) != 0;
         const hdx_thread *thread = hdx_graph_thread_of(p->ask.g, m->id);
         if (fresh && !hdx_list_room(p->ask.q.mem, HDX_LIST_REF(&p->found)))
             return hdx_no_memory(err, "pools", (p->found.count + 1) * sizeof(pool));

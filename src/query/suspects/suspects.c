@@ -263,10 +263,8 @@ static bool precedes(const hdx_suspects *s, const hdx_suspect *a, const hdx_susp
         return b->object == HDX_NO_ID;
     if (a->shallow != b->shallow)
         return a->shallow > b->shallow;
-    const hdx_text x = class_name(s, a), y = class_name(s, b);
-    const uint32_t n = x.len < y.len ? x.len : y.len;
-    const int      d = n == 0 ? 0 : memcmp(x.at, y.at, n);
-    return d != 0 ? d < 0 : x.len != y.len ? x.len < y.len : a->object > b->object;
+    const int d = hdx_text_order(class_name(s, a), class_name(s, b));
+    return d != 0 ? d < 0 : a->object > b->object;
 }
 
 /* Insertion sort: the threshold leaves at most two hundred suspects. */

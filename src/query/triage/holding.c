@@ -151,13 +151,8 @@ typedef struct loader {
 static int by_name(const void *a, const void *b)
 {
     const defined *x = a, *y = b;
-    const uint32_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
-    const int      order = memcmp(x->name.at, y->name.at, n);
-    if (order != 0)
-        return order;
-    if (x->name.len != y->name.len)
-        return x->name.len < y->name.len ? -1 : 1;
-    return (x->loader > y->loader) - (x->loader < y->loader);
+    const int      order = hdx_text_order(x->name, y->name);
+    return order != 0 ? order : hdx_order(x->loader, y->loader);
 }
 
 static int by_class(const void *a, const void *b)
