@@ -9,7 +9,8 @@
  *   range.c      the integers of a column that satisfy comparisons with values of any type
  *   classes.c    sets of classes by name
  *   batch.c      columns of some thousand objects at a time
- *   objects.c    table objects: how it is searched                  refs.c    tables refs and named_refs
+ *   objects.c    table objects                                      refs.c    tables refs and named_refs
+ *                objects_plan.c: which way it is searched; objects_search.c: its objects, batch by batch (objects.h)
  *   instances.c  tables of classes: "java.util.HashMap", "instanceof java.util.AbstractMap"
  *   held.c       small tables, completely in memory, in any order   catalog.c their content
  *   held_values.c  the columns of one: memory, order, search
