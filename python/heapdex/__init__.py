@@ -10,6 +10,9 @@
 Tables, answers and statements are Arrow streams (``__arrow_c_stream__``): pyarrow, polars, DuckDB and pandas accept
 them directly. Data is read only when used, and again for each use. Sizes are bytes; addresses are int64, negative from
 2**63 on; lists, objects and values of any kind are JSON text.
+
+Without these packages: ``for row in rows`` gives dicts, ``len(rows)``, ``rows.columns`` and ``rows.head(n)`` work, and
+a notebook shows a table. ``heap.report()`` is all of it as one document.
 """
 
 from __future__ import annotations
@@ -18,23 +21,30 @@ import _thread
 import ctypes
 import ctypes.util
 import gc
+import html
+import itertools
+import json
 import numbers
 import os
 import sys
+import tempfile
 import threading
 import weakref
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
-from heapdex import _native
+from heapdex import _native, _shown
 from heapdex._native import Answer as _Answer
 from heapdex._native import Argument as _Argument
 from heapdex._native import Error as _Error
 from heapdex._native import Options as _Options
 from heapdex._native import SqlOptions as _SqlOptions
+from heapdex._progress import Progress, Watch as _Watch
+from heapdex._values import Reader as _Reader
 
 __version__ = "0.1.0"
-__all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Error", "ANSWERS", "TABLES", "library_version"]
+__all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Report", "Progress", "Error", "ANSWERS", "TABLES"]
+__all__ += ["library_version"]
 
 
 # ---- the library ----
@@ -121,6 +131,8 @@ TABLES: Tuple[str, ...] = tuple(_tables)
 
 def address(value: int) -> str:
     """Returns an address as answers write it: ``address(-16)`` is ``"0xfffffffffffffff0"``."""
+    if not -(1 << 63) <= int(value) < 1 << 64:
+        raise Error("usage", f"{int(value)} is not an address, which has at most 64 bits")
     return hex(int(value) & 0xFFFFFFFFFFFFFFFF)
 
 
@@ -168,7 +180,8 @@ def _capsule(stream: _Stream) -> Any:
 # ---- rows ----
 
 Value = Union[str, int, float, bool, Path, None]
-Values = Union[Value, Sequence[Value]]
+Values = Union[Value, Iterable[Value]]
+_Same = TypeVar("_Same", bound="_Read")
 
 
 def _argument(name: str) -> str:
@@ -192,10 +205,51 @@ def _whole(text: bytes) -> bytes:
 
 
 class _Read:
-    """Base of objects that make a new Arrow stream for each consumer."""
+    """Base of objects that make a new Arrow stream for each consumer.
+
+    Nothing is used up: what a notebook shows, ``len`` and each iteration ask again.
+    """
+
+    _count: Optional[int] = None
+    _most_shown = _shown.ROWS  # rows that a notebook shows
 
     def _new_stream(self) -> _Stream:
         raise NotImplementedError
+
+    def _page(self, most: int) -> _shown.Page:
+        """Returns the first rows, at most `most`."""
+        raise NotImplementedError
+
+    def _counted(self) -> int:
+        return _Reader(self._new_stream(), Error).count()
+
+    def head(self: _Same, count: int = 5) -> _Same:
+        """Selects the first ``count`` rows; a notebook shows all of them."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> List[str]:
+        """Names of the columns."""
+        return [column.name for column in self._page(1).columns]
+
+    def __len__(self) -> int:
+        """Returns the number of rows. Unless the library knows it, all rows are read, the first time."""
+        if self._count is None:
+            self._count = self._counted()
+        return self._count
+
+    def __bool__(self) -> bool:
+        """Returns whether there is a row, which costs less than their number."""
+        return bool(self._page(1).rows)
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        """Reads the rows as dicts: addresses as ints from 0 on, lists and objects as lists and dicts, nulls as None."""
+        reader = _Reader(self._new_stream(), Error)
+        names = [column.name for column in reader.columns]
+        return (dict(zip(names, row)) for row in reader.rows())
+
+    def _repr_html_(self) -> Optional[str]:
+        return _shown.table(self._page(self._most_shown), ".head(n) shows n rows, .to_pandas() has all of them")
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Returns a capsule with a struct ArrowArrayStream, which is freed if no consumer takes it over."""
@@ -225,12 +279,56 @@ class Rows(_Read):
     ``rows.limit(10)`` work as the options of the command. pyarrow, polars, DuckDB and pandas accept it directly.
     """
 
-    def __init__(self, heap: "Heap", name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> None:
-        self._heap, self._name, self._arguments = heap, name, list(arguments)
+    def __init__(
+        self, heap: "Heap", name: str, arguments: Sequence[Tuple[str, Optional[bytes]]], shown: int = _shown.ROWS
+    ) -> None:
+        self._heap, self._name, self._arguments, self._most_shown = heap, name, list(arguments), shown
 
     def _with(self, name: str, value: Value, again: bool = False) -> "Rows":
         kept = [a for a in self._arguments if again or a[0] != name]
-        return Rows(self._heap, self._name, kept + [(name, _value(value))])
+        return Rows(self._heap, self._name, kept + [(name, _value(value))], self._most_shown)
+
+    def _is_command(self) -> bool:
+        """Returns whether the answer may change files, as remove and strip do; to show or count it would run it."""
+        answer = _answers[self._name]
+        return self._name != "export" and not answer.flags & _native.HDX_ANSWER_HEAP
+
+    def __len__(self) -> int:
+        """Returns the number of rows. Unless the library knows it, all rows are read, the first time."""
+        if self._is_command():
+            raise TypeError(f"{self._name} may change files; its rows are counted after to_arrow()")
+        return super().__len__()
+
+    def __bool__(self) -> bool:
+        """Returns whether there is a row, which costs less than their number."""
+        return self._is_command() or super().__bool__()
+
+    def _repr_html_(self) -> Optional[str]:
+        return None if self._is_command() else super()._repr_html_()
+
+    def _most(self) -> int:
+        """Returns the limit of the rows; 0: none."""
+        given = [value for name, value in self._arguments if name == "limit"]
+        return int(given[-1]) if given and given[-1] is not None and given[-1].isdigit() else 0
+
+    def head(self, count: int = 5) -> "Rows":
+        """Selects the first ``count`` rows; a notebook shows all of them."""
+        rows = self.limit(_first(count, self._most()))
+        rows._most_shown = max(count, _shown.ROWS)
+        return rows
+
+    def _page(self, most: int) -> _shown.Page:
+        own = self._most()
+        page = self._heap._first_rows(self._name, self._arguments, _first(most, own))
+        # The library counts all rows, not only those up to a limit of the caller.
+        more = 0 if 0 < own <= most else min(page.more, own - most) if own > 0 else page.more
+        return page._replace(more=more)
+
+    def _counted(self) -> int:
+        page = self._page(1)
+        if page.more >= 0:
+            return len(page.rows) + page.more
+        return _Reader(self[page.columns[0].name]._new_stream(), Error).count()
 
     def __getitem__(self, columns: Union[str, Sequence[str]]) -> "Rows":
         return self._with("columns", columns if isinstance(columns, str) else ",".join(columns))
@@ -265,16 +363,30 @@ class Statement(_Read):
     from its first thousand values.
     """
 
-    def __init__(self, heap: "Heap", text: str, oql: bool = False) -> None:
-        self._heap, self._said, self._oql = heap, text, oql
+    def __init__(self, heap: "Heap", text: str, oql: bool = False, most: int = 0) -> None:
+        self._heap, self._said, self._oql, self._most = heap, text, oql, most
 
     @property
     def text(self) -> str:
         """The SQL statement; for OQL, its translation to SQL."""
         return self._heap._translated(self._said) if self._oql else self._said
 
+    def head(self, count: int = 5) -> "Statement":
+        """Selects the first ``count`` rows of a SELECT without a semicolon inside; a notebook shows all of them."""
+        rows = Statement(self._heap, self._said, self._oql, _first(count, self._most))
+        rows._most_shown = max(count, _shown.ROWS)
+        return rows
+
     def _new_stream(self) -> _Stream:
-        return self._heap._sql_stream(self.text)
+        text = self.text
+        if self._most > 0:  # the line breaks end a comment
+            text = f"SELECT * FROM (\n{text.strip().rstrip(';')}\n) LIMIT {self._most}"
+        return self._heap._sql_stream(text)
+
+    def _page(self, most: int) -> _shown.Page:
+        reader = _Reader(self._new_stream(), Error)  # not of head(), which fails for EXPLAIN
+        rows = list(itertools.islice(reader.rows(), most + 1))
+        return _shown.Page(reader.columns, rows[:most], -1 if len(rows) > most else 0)
 
     def __repr__(self) -> str:
         return f"<heapdex {'query' if self._oql else 'statement'} {self._said!r}>"
@@ -288,8 +400,13 @@ class Answer:
         self.__name__ = name
         self.__doc__ = _describe(_answers[name])
 
-    def __call__(self, *words: Value, **options: Values) -> Rows:
+    def __call__(self, *words: Values, **options: Values) -> Rows:
         return Rows(self._heap, self._name, _given(_answers[self._name], words, options))
+
+    def _repr_html_(self) -> str:
+        name = self._name.replace("-", "_")
+        lines = "\n".join(_shown.text(line, 1000) for line in (self.__doc__ or "").splitlines())
+        return f"<p>A call gives the rows: heap.{name}(...)</p><pre>{lines}</pre>"
 
     def __repr__(self) -> str:
         return f"<heapdex answer {self._name}: {_text(_answers[self._name].sentence)}>"
@@ -303,7 +420,7 @@ class Table(Rows):
         self._table = name
         self.__doc__ = _describe(_tables[name])
 
-    def __call__(self, *words: Value, **options: Values) -> Rows:
+    def __call__(self, *words: Values, **options: Values) -> Rows:
         if self._table not in _answers:
             raise TypeError(f"there is no answer {self._table}; heap.{self._table} is a table")
         return Answer(self._heap, self._table)(*words, **options)
@@ -312,8 +429,23 @@ class Table(Rows):
         return f"<heapdex table {self._table}: {_text(_tables[self._table].sentence)}>"
 
 
-def _given(answer: _Answer, words: Sequence[Value], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
-    """Converts options to arguments; a list gives its option several times."""
+def _first(count: int, limit: int) -> int:
+    """Returns a limit of the first rows of others with a limit; 0: these have none."""
+    if count < 1:
+        raise Error("usage", f"{count} rows are not a number of rows to show: expected 1 or more")
+    return min(count, limit) if limit > 0 else count
+
+
+def _each(given: Values) -> List[Value]:
+    """Returns the values of an option: a list, a column of a data frame and any other iterable give several."""
+    if given is None or isinstance(given, (str, bytes, Path, numbers.Number)) or not isinstance(given, Iterable):
+        return [given]  # type: ignore[list-item]
+    several: Iterable[Any] = given
+    return [one.as_py() if hasattr(one, "as_py") else one for one in several]
+
+
+def _given(answer: _Answer, words: Sequence[Values], options: Dict[str, Values]) -> List[Tuple[str, Optional[bytes]]]:
+    """Converts options to arguments; several values give their option several times."""
     parameters = answer.parameters[: answer.parameter_count]
     of_words = next((p for p in parameters if p.flags & _native.HDX_PARAMETER_WORD), None)
     if words and of_words is None:
@@ -325,11 +457,12 @@ def _given(answer: _Answer, words: Sequence[Value], options: Dict[str, Values]) 
         whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
         return name, _value(address(value) if name in objects and whole else value)  # type: ignore[arg-type]
 
-    arguments = [given(_text(of_words.name), word) for word in words] if of_words is not None else []
-    for name, value in options.items():
-        values: List[Value] = list(value) if isinstance(value, (list, tuple)) else [value]  # type: ignore[list-item]
+    word = _text(of_words.name) if of_words is not None else ""
+    arguments = [given(word, one) for several in words for one in _each(several)]
+    for name, several in options.items():
+        values = _each(several)
         if _argument(name) == "columns":
-            values = [",".join(str(one) for one in values)]
+            values = [",".join(str(one) for one in values)] if several is not None else []
         arguments += [given(_argument(name), one) for one in values if one is not None]
     return arguments
 
@@ -409,13 +542,99 @@ class _Session:
         _lib.hdx_session_close(self.at)
 
 
+class _Pieces:
+    """A sink for what the library writes."""
+
+    def __init__(self) -> None:
+        self._pieces: List[bytes] = []
+        pieces = self._pieces
+
+        def write(_: Any, at: int, size: int) -> bool:
+            pieces.append(ctypes.string_at(at, size))
+            return True
+
+        self.sink = _native.Sink(write=_native.Writer(write))
+
+    def text(self) -> str:
+        return b"".join(self._pieces).decode("utf-8", "replace")
+
+
+def _column(of: _native.Column) -> _shown.Column:
+    kind, unit = _text(_lib.hdx_column_type_name(of.type)), _text(_lib.hdx_column_unit_name(of.unit))
+    return _shown.Column(_text(of.name), kind, unit, _text(of.sentence), bool(of.flags & _native.HDX_COLUMN_WIDE))
+
+
+_FORMATS = {"html": _native.HDX_REPORT_HTML, "md": _native.HDX_REPORT_MARKDOWN, "json": _native.HDX_REPORT_JSON}
+
+
+def _check_output(path: Union[str, "os.PathLike[str]"], inputs: Sequence[bytes]) -> None:
+    """Refuses a file that is an input, a heap dump, a folder, or inside of an index."""
+    read, err = (ctypes.c_char_p * max(len(inputs), 1))(*inputs), _Error()
+    _raise(_lib.hdx_output_check(_whole(os.fsencode(path)), read, len(inputs), ctypes.byref(err)), err)
+
+
+class Report(str):
+    """A report of a heap: its text. A notebook shows the document."""
+
+    kind = "html"  #: the format: html, md or json
+    _dump = b""  # it must not be replaced
+
+    def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the text to a file, which is replaced when the new one is complete."""
+        _check_output(path, [self._dump])
+        target = os.path.realpath(path)
+        folder, name = os.path.split(target)
+        mask = os.umask(0)
+        os.umask(mask)
+        descriptor, part = tempfile.mkstemp(".part", f".{name}.", folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+                os.fchmod(file.fileno(), 0o666 & ~mask)
+                file.write(self)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, target)
+        except BaseException:
+            os.unlink(part)
+            raise
+        _sync_folder(folder)
+
+    def _repr_html_(self) -> str:
+        if self.kind != "html":
+            return f"<pre>{html.escape(self)}</pre>"
+        return (
+            '<iframe sandbox title="Heap report" style="width:100%;height:40em;border:1px solid #ccc" '
+            f'srcdoc="{html.escape(self, quote=True)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<heapdex report: {self.kind}, {len(self):,} characters>"
+
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+
+def _sync_folder(folder: str) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class Heap:
     """An open heap dump, returned by ``heapdex.open``. Tables and answers are attributes."""
 
     def __init__(
-        self, options: _Options, more: Sequence[bytes] = (), limit: int = 0, names: Sequence[bytes] = ()
+        self,
+        options: _Options,
+        more: Sequence[bytes] = (),
+        limit: int = 0,
+        names: Sequence[bytes] = (),
+        watch: Optional[_Watch] = None,
     ) -> None:
         self._asking = threading.Lock()
+        self._watch = watch
         self._options, self._more, self._limit, self._names = options, list(more), limit, list(names)
         self._closed = False
         self._attached: Dict[Tuple[Tuple[str, bytes], ...], "Heap"] = {}
@@ -436,8 +655,8 @@ class Heap:
         Python handles Ctrl-C only between its own instructions and only on its main thread, so another thread runs the
         call. The exception may be raised before or while that thread runs, so the session counts its calls.
         """
-        session = self._session
-        if threading.current_thread() is not threading.main_thread():
+        session, watch = self._session, self._watch
+        if watch is None and threading.current_thread() is not threading.main_thread():
             return session.run(call)
         codes: List[int] = []
         working = threading.Lock()
@@ -451,7 +670,10 @@ class Heap:
         working.acquire()
         try:
             _thread.start_new_thread(work, ())  # Thread.start() waits, and fails if interrupted twice
-            working.acquire()
+            if watch is None:
+                working.acquire()
+            else:
+                watch.wait(working)
         except BaseException:
             session.end()  # the next query opens another session
             if session.calls > 0:
@@ -503,6 +725,84 @@ class Heap:
             code = self._interruptible(lambda session: call(session, stream, err))
         _raise(code, err)
         return stream
+
+    def _aside(self) -> "Heap":
+        """Returns this heap with a session of its own, for calls during which no stream of the session may be read."""
+        with self._asking:
+            if self._closed:
+                raise Error("usage", "the heap is closed")
+            if () not in self._attached:
+                self._attached[()] = Heap(self._options, self._more, self._limit, watch=self._watch)
+            return self._attached[()]
+
+    def _first_rows(self, name: str, arguments: Sequence[Tuple[str, Optional[bytes]]], most: int) -> _shown.Page:
+        """Returns the first rows of an answer, and how many rows follow them."""
+        all_of_them = [("document", b"false"), *arguments, ("limit", str(most).encode())]
+        given = (_Argument * len(all_of_them))()
+        for place, (argument, value) in enumerate(all_of_them):
+            given[place].name = _whole(argument.encode())
+            given[place].value = None if value is None else _whole(value)
+        pages: List[_shown.Page] = []
+
+        def call(session: _Session, _: _Stream, err: _Error) -> int:
+            rows, count, pieces = ctypes.c_void_p(), ctypes.c_uint(), _Pieces()
+            options = _native.RenderOptions(format=_native.HDX_FORMAT_JSONL)
+            code = _lib.hdx_answer_run(
+                session.at, name.encode(), given, len(given), ctypes.byref(rows), ctypes.byref(err)
+            )
+            if code != 0:
+                return int(code)
+            try:
+                declared = _lib.hdx_rows_columns(rows, ctypes.byref(count))
+                columns = [_column(declared[place]) for place in range(count.value)]
+                similar = any(declared[place].flags & _native.HDX_COLUMN_SIMILAR for place in range(count.value))
+                code = _lib.hdx_render(rows, ctypes.byref(options), ctypes.byref(pieces.sink), ctypes.byref(err))
+                if code == 0:
+                    read = [list(json.loads(line).values()) for line in pieces.text().splitlines()]
+                    more = ctypes.c_uint64()
+                    cut = _lib.hdx_rows_cut_off(rows, ctypes.byref(more))
+                    known = more.value > 0 and not similar  # of rows that represent several, the objects are counted
+                    follow = 0 if not cut else more.value if known else -1
+                    reason = "" if read else _text(_lib.hdx_rows_empty_reason(rows))
+                    pages.append(_shown.Page(columns, read, follow, reason))
+                return int(code)
+            finally:
+                _lib.hdx_rows_close(rows)
+
+        self._aside()._asked(call)
+        return pages[0]
+
+    def report(
+        self,
+        path: Union[str, "os.PathLike[str]", None] = None,
+        format: str = "html",
+        quick: bool = False,
+        redact: bool = False,
+    ) -> "Report":
+        """Returns the answers about the heap as one document, and writes it to the file ``path``.
+
+        ``format`` is html (one file without scripts), md or json. ``quick`` omits answers that take seconds on a large
+        heap, ``redact`` texts of the heap (labels, Strings, properties, names of threads). A notebook shows the
+        document; ``str(report)`` is its text. An existing file is replaced when the new one is complete.
+        """
+        if format not in _FORMATS:
+            raise Error("usage", f"no report format {format!r}; there are {', '.join(_FORMATS)}")
+        options = _native.ReportOptions(format=_FORMATS[format], quick=quick, redact=redact)
+        pieces = _Pieces()
+        if path is not None:
+            _check_output(path, [self._options.dump])
+        self._aside()._asked(
+            lambda session, _, err: int(
+                _lib.hdx_report_write(
+                    session.at, ctypes.byref(options), ctypes.byref(pieces.sink), ctypes.byref(err)
+                )
+            )
+        )
+        report = Report(pieces.text())
+        report.kind, report._dump = format, self._options.dump
+        if path is not None:
+            report.write(path)
+        return report
 
     def _sql_stream(self, text: str) -> _Stream:
         def call(session: _Session, stream: _Stream, err: _Error) -> int:
@@ -572,7 +872,8 @@ class Heap:
                 raise Error("usage", "the heap is closed")
             if dumps not in self._attached:
                 names = [_whole(name.encode()) for name, _ in dumps]
-                self._attached[dumps] = Heap(self._options, [dump for _, dump in dumps], self._limit, names)
+                paths = [dump for _, dump in dumps]
+                self._attached[dumps] = Heap(self._options, paths, self._limit, names, self._watch)
             return self._attached[dumps]
 
     def table(self, name: str) -> Table:
@@ -619,11 +920,14 @@ def open(
     threads: int = 0,
     memory: int = 0,
     build: bool = True,
+    progress: Union[bool, Callable[[Progress], Any]] = False,
 ) -> Heap:
     """Opens a heap dump, or the folder of its index.
 
     The first query builds a missing index (``build=False``: it fails instead); ``memory`` limits the memory of builds
-    and queries, in bytes. Further dumps are for answers about several dumps (``heap.leaks()``).
+    and queries, in bytes. Further dumps are for answers about several dumps (``heap.leaks()``). ``progress=True`` shows
+    a bar while a build or a long query runs, in a notebook or on a terminal; a function gets a ``heapdex.Progress``
+    several times a second instead, and an exception that it raises ends the query.
     """
     if not os.path.exists(dump):
         raise Error("bad_dump", "no such file", os.fspath(dump))
@@ -635,4 +939,7 @@ def open(
         memory=memory,
         no_build=not build,
     )
-    return Heap(options, [_whole(os.fsencode(one)) for one in more], memory)
+    watch = _Watch(progress) if progress else None
+    if watch is not None:
+        options.progress = watch.options()
+    return Heap(options, [_whole(os.fsencode(one)) for one in more], memory, watch=watch)

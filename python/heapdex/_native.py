@@ -7,7 +7,8 @@ size, offset and kind of every field, and the types of every parameter and resul
 from __future__ import annotations
 
 import ctypes
-from ctypes import POINTER, c_bool, c_char, c_char_p, c_double, c_int, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32
+from ctypes import c_uint64, c_void_p
 from typing import Any, Dict, List, Tuple
 
 # ---- constants ----
@@ -31,8 +32,10 @@ HDX_TYPE_BOOL = 3
 HDX_TYPE_TEXT = 4
 HDX_TYPE_ADDRESS = 5
 
+HDX_COLUMN_WIDE = 2
 HDX_COLUMN_OPTIONAL = 4
 HDX_COLUMN_LATE = 8
+HDX_COLUMN_SIMILAR = 4096
 
 HDX_PARAMETER_OBJECTS = 7
 HDX_PARAMETER_WORD = 4
@@ -41,6 +44,12 @@ HDX_ANSWER_HEAP = 16
 HDX_FLEET_PARQUET = 0
 HDX_FLEET_CSV = 1
 HDX_FLEET_SQLITE = 2
+
+HDX_FORMAT_JSONL = 2
+
+HDX_REPORT_HTML = 0
+HDX_REPORT_MARKDOWN = 1
+HDX_REPORT_JSON = 2
 
 
 # ---- structures ----
@@ -58,6 +67,22 @@ class Error(ctypes.Structure):
         ("message", c_char * 256),
         ("hint", c_char * 256),
     ]
+
+
+class ProgressReport(ctypes.Structure):
+    c_name = "hdx_progress_report"
+    _fields_ = [
+        ("step", c_char_p),
+        ("number", c_uint),
+        ("steps", c_uint),
+        ("done", c_uint64),
+        ("total", c_uint64),
+        ("unit", c_char_p),
+    ]
+
+
+#: The callback `report` of a Progress.
+Reporter = CFUNCTYPE(None, c_void_p, POINTER(ProgressReport))
 
 
 class Progress(ctypes.Structure):
@@ -183,15 +208,84 @@ class Fleet(ctypes.Structure):
     ]
 
 
+class RenderOptions(ctypes.Structure):
+    c_name = "hdx_render_options"
+    _fields_ = [
+        ("format", c_int),
+        ("human_sizes", c_bool),
+        ("raw", c_bool),
+        ("full_text", c_bool),
+        ("color", c_bool),
+        ("ascii", c_bool),
+        ("width", c_uint),
+        ("rest", c_char_p),
+    ]
+
+
+#: The callback `write` of a Sink.
+Writer = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
+
+
+class Sink(ctypes.Structure):
+    c_name = "hdx_sink"
+    _fields_ = [("write", Writer), ("context", c_void_p)]
+
+
+class ReportOptions(ctypes.Structure):
+    c_name = "hdx_report_options"
+    _fields_ = [
+        ("format", c_int),
+        ("quick", c_bool),
+        ("redact", c_bool),
+        ("growth", c_void_p),
+        ("dumps", c_size_t),
+    ]
+
+
+class Schema(ctypes.Structure):
+    c_name = "struct ArrowSchema"
+
+
+Schema._fields_ = [
+    ("format", c_char_p),
+    ("name", c_char_p),
+    ("metadata", c_void_p),
+    ("flags", c_int64),
+    ("n_children", c_int64),
+    ("children", POINTER(POINTER(Schema))),
+    ("dictionary", POINTER(Schema)),
+    ("release", CFUNCTYPE(None, POINTER(Schema))),
+    ("private_data", c_void_p),
+]
+
+
+class Array(ctypes.Structure):
+    c_name = "struct ArrowArray"
+
+
+Array._fields_ = [
+    ("length", c_int64),
+    ("null_count", c_int64),
+    ("offset", c_int64),
+    ("n_buffers", c_int64),
+    ("n_children", c_int64),
+    ("buffers", POINTER(c_void_p)),
+    ("children", POINTER(POINTER(Array))),
+    ("dictionary", POINTER(Array)),
+    ("release", CFUNCTYPE(None, POINTER(Array))),
+    ("private_data", c_void_p),
+]
+
+
 class Stream(ctypes.Structure):
     c_name = "struct ArrowArrayStream"
 
 
 Stream._fields_ = [
-    ("get_schema", c_void_p),
-    ("get_next", c_void_p),
-    ("get_last_error", c_void_p),
-    ("release", ctypes.CFUNCTYPE(None, POINTER(Stream))),
+    ("get_schema", CFUNCTYPE(c_int, POINTER(Stream), POINTER(Schema))),
+    ("get_next", CFUNCTYPE(c_int, POINTER(Stream), POINTER(Array))),
+    ("get_last_error", CFUNCTYPE(c_char_p, POINTER(Stream))),
+    ("release", CFUNCTYPE(None, POINTER(Stream))),
     ("private_data", c_void_p),
 ]
 
@@ -218,6 +312,16 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         c_int,
         [c_void_p, c_char_p, POINTER(Argument), c_size_t, POINTER(Stream), POINTER(Error)],
     ),
+    "hdx_answer_run": (c_int, [c_void_p, c_char_p, POINTER(Argument), c_size_t, _HANDLE, POINTER(Error)]),
+    "hdx_column_type_name": (c_char_p, [c_int]),
+    "hdx_column_unit_name": (c_char_p, [c_int]),
+    "hdx_rows_columns": (POINTER(Column), [c_void_p, POINTER(c_uint)]),
+    "hdx_rows_cut_off": (c_bool, [c_void_p, POINTER(c_uint64)]),
+    "hdx_rows_empty_reason": (c_char_p, [c_void_p]),
+    "hdx_rows_close": (None, [c_void_p]),
+    "hdx_render": (c_int, [c_void_p, POINTER(RenderOptions), POINTER(Sink), POINTER(Error)]),
+    "hdx_output_check": (c_int, [c_char_p, POINTER(c_char_p), c_size_t, POINTER(Error)]),
+    "hdx_report_write": (c_int, [c_void_p, POINTER(ReportOptions), POINTER(Sink), POINTER(Error)]),
     "hdx_sql_open": (c_int, [c_void_p, POINTER(SqlOptions), _HANDLE, POINTER(Error)]),
     "hdx_sql_close": (None, [c_void_p]),
     "hdx_sql_arrow": (c_int, [c_void_p, c_char_p, POINTER(Stream), POINTER(Error)]),

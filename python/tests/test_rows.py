@@ -1,0 +1,208 @@
+"""Rows without other packages: len, columns, head, iteration, tables in notebooks, progress, reports."""
+
+import json
+import os
+import pty
+import signal
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import heapdex
+from heapdex import _progress, _shown
+from tests.test_heapdex import TREE, upper_half
+
+BUILD = """
+import sys, heapdex
+with heapdex.open(sys.argv[1], progress=True) as heap:
+    try:
+        print("begun", flush=True)
+        heap.classes.to_arrow()
+    except KeyboardInterrupt:
+        try:
+            heapdex.open(sys.argv[1], build=False).classes.to_arrow()
+            print("complete")
+        except heapdex.Error:
+            print("interrupted")
+    print(heap.objects["id"].to_arrow().num_rows)
+"""
+
+
+def hostile(path):
+    """The dump of upper_half with a class whose name is markup and turns text around."""
+    name = "java/lang/<script>\u202eObject".encode()
+    with open(upper_half(path), "rb") as file:
+        data = file.read()
+    old = struct.pack(">BII", 1, 0, 24) + struct.pack(">Q", 1) + b"java/lang/Object"
+    assert old in data
+    with open(path, "wb") as out:
+        out.write(data.replace(old, struct.pack(">BII", 1, 0, 8 + len(name)) + struct.pack(">Q", 1) + name))
+    return path
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp()
+        cls.dump = shutil.copy(TREE / "examples/bookshop.hprof.gz", os.path.join(cls.folder, "app.hprof.gz"))
+        cls.heap = heapdex.open(cls.dump)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.heap.close()
+        shutil.rmtree(cls.folder)
+
+
+class Shown(Case):
+    def test_a_hostile_name_is_visible_text(self):
+        with heapdex.open(hostile(os.path.join(self.folder, "hostile.hprof"))) as heap:
+            for rows in (heap.classes, heap.sql("SELECT name FROM classes")):
+                html = rows._repr_html_()
+                self.assertIn("&lt;script&gt;\\u202eObject", html)
+                self.assertNotIn("<script>", html)
+                self.assertNotIn("\u202e", html)
+
+    def test_cells_are_those_of_the_command(self):
+        self.assertEqual([_shown.size(n) for n in (0, 1023, 1024, 1 << 20)], ["0 B", "1023 B", "1.0 KB", "1.0 MB"])
+        self.assertEqual(_shown.cell(-16, _shown.Column("a", "address", "", "")), "0xfffffffffffffff0")
+
+    def test_rows_that_are_not_shown_are_counted(self):
+        rows = self.heap.objects
+        self.assertIn(f"{len(rows) - 50:,} more rows follow", rows._repr_html_())
+        self.assertIn("More rows follow", self.heap.sql("SELECT id FROM objects")._repr_html_())
+        self.assertNotIn("follow", self.heap.histogram(limit=3)._repr_html_())
+
+    def test_an_answer_without_a_call_shows_its_options(self):
+        html = self.heap.histogram._repr_html_()
+        self.assertIn("heap.histogram(...)", html)
+        self.assertIn("\n    by: ", html)
+
+    def test_commands_do_not_run_when_they_are_shown_or_counted(self):
+        rows = self.heap.remove()
+        self.heap.objects.head(1).to_arrow()
+        self.assertIsNone(rows._repr_html_())
+        self.assertTrue(rows)
+        with self.assertRaises(TypeError):
+            len(rows)
+        self.assertTrue(os.path.isdir(self.dump + ".hdx"))
+
+
+class Read(Case):
+    def test_every_answer_and_table_has_its_length_and_columns(self):
+        answers = [self.heap.table(name) for name in heapdex.TABLES]
+        for name, declared in heapdex._answers.items():
+            if declared.flags & heapdex._native.HDX_ANSWER_HEAP:
+                answers.append(self.heap.answer(name)())
+        answers += [self.heap.objects.limit(3), self.heap.histogram(limit=7), self.heap.sql("EXPLAIN SELECT 1")]
+        answers.append(self.heap.dominators(fold="similar"))  # its rows stand for several objects
+        read = 0
+        for rows in answers:
+            with self.subTest(repr(rows)):
+                try:
+                    table = rows.to_arrow()
+                except heapdex.Error as refused:
+                    self.assertEqual(refused.code, "usage")  # it needs an object, or a second dump
+                    continue
+                read += 1
+                self.assertEqual(len(rows), table.num_rows)
+                self.assertEqual(bool(rows), table.num_rows > 0)
+                self.assertEqual(rows.columns, table.column_names)
+                self.assertEqual(sum(1 for _ in rows), table.num_rows)
+        self.assertGreater(read, 30)
+
+    def test_head_selects_the_first_rows(self):
+        for rows in (self.heap.classes, self.heap.histogram(), self.heap.sql("SELECT name FROM classes -- all")):
+            self.assertEqual(rows.head(3).to_arrow(), rows.to_arrow().slice(0, 3).combine_chunks())
+            self.assertEqual(len(rows.head(3)), 3)
+        self.assertEqual(len(self.heap.histogram(limit=2).head(9)), 2)
+        with self.assertRaises(heapdex.Error):
+            self.heap.classes.head(0)
+
+    def test_addresses_are_not_negative(self):
+        self.assertGreater(min(row["address"] for row in self.heap.objects["address"] if row["address"]), 1 << 31)
+        with heapdex.open(upper_half(os.path.join(self.folder, "half.hprof"))) as heap:
+            top = (1 << 64) - 16
+            self.assertIn(top, [row["address"] for row in heap.objects])
+            self.assertEqual([row["address"] for row in heap.object(top)], [top])
+
+    def test_nothing_is_used_up(self):
+        rows = self.heap.classes["name"]
+        self.assertEqual(list(rows), list(rows))
+
+
+class Reports(Case):
+    def test_are_written_in_three_formats(self):
+        for format, begin in (("html", "<!DOCTYPE html>"), ("md", "#"), ("json", "{")):
+            path = os.path.join(self.folder, f"report.{format}")
+            Path(path).write_text("older")
+            report = self.heap.report(path, format=format, quick=True)
+            self.assertTrue(report.lower().startswith(begin.lower()), report[:40])
+            self.assertEqual(Path(path).read_text(encoding="utf-8"), str(report))
+            self.assertEqual([name for name in os.listdir(self.folder) if name.endswith(".part")], [])
+            if format == "json":
+                json.loads(report)
+            self.assertNotIn("<h1", report._repr_html_())
+
+    def test_replace_no_dump(self):
+        report = self.heap.report(quick=True)
+        for write in (report.write, self.heap.report):
+            with self.assertRaises(heapdex.Error) as e:
+                write(self.dump)
+            self.assertEqual(e.exception.code, "usage")
+
+
+class Watched(Case):
+    def test_a_function_receives_reports_and_may_end_the_call(self):
+        heard = []
+
+        def stop(report):
+            heard.append(report)
+            raise ValueError("enough")
+
+        dump = shutil.copy(self.dump, os.path.join(self.folder, "heard.hprof.gz"))
+        with mock.patch.multiple(_progress, DELAY=0, INTERVAL=0.001), heapdex.open(dump, progress=stop) as heap:
+            with self.assertRaisesRegex(ValueError, "enough"):
+                heap.classes.to_arrow()
+        self.assertEqual(len(heard), 1)
+        self.assertTrue(heard[0].step and 1 <= heard[0].number <= heard[0].steps and 0 <= heard[0].share <= 1)
+
+    def on_a_terminal(self, name, interrupt):
+        """Returns what a program writes that builds an index, and what it shows on a terminal meanwhile."""
+        dump = shutil.copy(self.dump, os.path.join(self.folder, name))
+        code = "import heapdex._progress as p; p.DELAY, p.INTERVAL = 0, 0.001\n" + BUILD
+        master, slave = pty.openpty()
+        child = subprocess.Popen([sys.executable, "-c", code, dump], stdout=subprocess.PIPE, stderr=slave, text=True)
+        os.close(slave)
+        drawn = b""
+        with child, open(master, "rb", buffering=0) as terminal:
+            try:
+                self.assertEqual(child.stdout.readline(), "begun\n")
+                if interrupt:
+                    drawn += terminal.read(1)  # the build reports
+                    child.send_signal(signal.SIGINT)
+                try:
+                    while piece := terminal.read(4096):
+                        drawn += piece
+                except OSError:  # the program has ended, and with it the terminal
+                    pass
+                return child.stdout.read(), drawn.decode()
+            finally:
+                child.kill()
+
+    def test_a_terminal_shows_a_bar_and_erases_it(self):
+        out, drawn = self.on_a_terminal("bar.hprof.gz", interrupt=False)
+        self.assertEqual(out, "23875\n")
+        self.assertRegex(drawn, r"\r.* \(\d+ of \d+\) \[[#.]{30}\] ")
+        self.assertTrue(drawn.endswith("\r\x1b[K"), drawn[-40:])
+
+    def test_ctrl_c_ends_the_build_and_the_heap_remains_usable(self):
+        seen = []
+        while "interrupted\n23875\n" not in seen and len(seen) < 5:  # a build may end just before the signal
+            seen.append(self.on_a_terminal(f"ctrl{len(seen)}.hprof.gz", interrupt=True)[0])
+            self.assertTrue(seen[-1].endswith("23875\n"), seen)
+        self.assertIn("interrupted\n23875\n", seen)
