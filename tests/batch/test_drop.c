@@ -398,7 +398,7 @@ Test(batch, finds_a_dump_again_that_a_killed_call_was_about_to_delete)
     cr_expect(stat("d/shop.hprof.gz", &after) == 0 && before.st_ino == after.st_ino);
     o = dropping();
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
-    cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "the same call goes on and deletes it");
+    cr_expect(access("d/shop.hprof.gz", F_OK) != 0, "the same call resumes and deletes it");
 }
 
 Test(batch, renames_no_dump_over_one_that_came_later)

@@ -94,12 +94,12 @@ Test(batch, that_is_stopped_in_the_same_step_twice_says_which_and_what_it_takes)
         cr_assert(eq(int, (int)go(&o), HDX_CANCELLED));
         expect_in("out/status/%s.json", id_of("shop-"), "\"state\": \"interrupted\", \"exit_code\": 75");
         expect_in("out/status/%s.json", id_of("shop-"), i == 0 ? "\"step_attempts\": 1" : "\"step_attempts\": 2");
-        const bool told = strstr(m.said, "2 attempts in a row were interrupted in step ") != NULL;
-        cr_expect(told == (i == 1), "%s", m.said);
+        const bool reported = strstr(m.said, "2 attempts in a row were interrupted in step ") != NULL;
+        cr_expect(reported == (i == 1), "%s", m.said);
     }
 }
 
-/* By somebody else, while the batch goes on. */
+/* Another program stops a worker; the batch itself continues. */
 static void stop_a_child(void *context, const hdx_batch_event *e)
 {
     meddler *m = context;

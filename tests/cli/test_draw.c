@@ -2,9 +2,8 @@
  * test_draw.c - profiles, treemaps and graphs (--format folded, speedscope, pprof, svg, dot): other programs can read
  * them, bytes add up to the live heap, and names of a heap stay text.
  */
+#include "cli/dump_of_class.h"
 #include "cli/tool.h"
-#include "hprof/hprof.h"
-#include "support/dump_maker.h"
 
 #define LIVE "2788024" /* bytes of the bookshop that roots reach */
 
@@ -71,7 +70,7 @@ Test(draw, speedscope_has_a_weight_for_each_stack_and_every_frame_once)
 
 Test(draw, pprof_has_the_stacks_of_the_folded_form)
 {
-    /* profile.proto, read as far as a stack needs it: innermost frame first, values are objects and bytes */
+    /* Reads the fields of profile.proto that describe stacks; a stack begins with its innermost frame. */
     expect_out("\"$H\" dominators --merge shop.hprof.gz --format pprof -o p.pb.gz --quiet; "
                "\"$H\" dominators --merge shop.hprof.gz --format folded -o f --quiet; cat >read.py <<'E'\n"
                "import gzip\n"
@@ -166,15 +165,7 @@ Test(draw, what_is_no_merged_tree_is_refused)
 
 Test(draw, hostile_names_stay_text_in_every_format)
 {
-    dump_maker *m = dump_maker_new(8);
-    (void)dump_maker_class_at(m, 0x100, "java.lang.Object", 0, "");
-    (void)dump_maker_class_at(m, 0x300, "byte[]", 0x100, "");
-    (void)dump_maker_class_at(m, 0x200, "a;b \"]<script>\\\xe2\x80\xae\n'&", 0x100, "a:L");
-    dump_maker_primitives_at(m, 0x2000, 'B', NULL, 5000);
-    dump_maker_instance_at(m, 0x1000, 0x200, DUMP_VALUES(0x2000));
-    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x1000, 0, 0);
-    dump_maker_save(m, "bad.hprof");
-    dump_maker_free(m);
+    save_dump_of_class("bad.hprof", "a;b \"]<script>\\\xe2\x80\xae\n'&");
     expect_out("\"$H\" dominators --merge bad.hprof --format folded --quiet | head -n 1",
                "a:b \"]<script>\\\\xe2\\x80\\xae\\x0a'& 24\n");
     expect_out("\"$H\" dominators --merge bad.hprof --format speedscope --quiet | python3 -c 'import json,sys; "

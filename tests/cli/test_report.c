@@ -2,9 +2,8 @@
  * test_report.c - the command report: its sections say what the commands say, one style and no script is allowed, names
  * of a heap stay text, and a redacted report has no text of the heap.
  */
+#include "cli/dump_of_class.h"
 #include "cli/tool.h"
-#include "hprof/hprof.h"
-#include "support/dump_maker.h"
 
 static char *folder;
 
@@ -68,15 +67,7 @@ Test(report, without_texts_of_the_heap_has_none)
 
 Test(report, shows_hostile_names_as_text)
 {
-    dump_maker *m = dump_maker_new(8);
-    (void)dump_maker_class_at(m, 0x100, "java.lang.Object", 0, "");
-    (void)dump_maker_class_at(m, 0x300, "byte[]", 0x100, "");
-    (void)dump_maker_class_at(m, 0x200, "<script>alert(1)</script>\xe2\x80\xae\"'&", 0x100, "a:L");
-    dump_maker_primitives_at(m, 0x2000, 'B', NULL, 5000);
-    dump_maker_instance_at(m, 0x1000, 0x200, DUMP_VALUES(0x2000));
-    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, 0x1000, 0, 0);
-    dump_maker_save(m, "bad.hprof");
-    dump_maker_free(m);
+    save_dump_of_class("bad.hprof", "<script>alert(1)</script>\xe2\x80\xae\"'&");
     ran r = tool_sh("\"$H\" report bad.hprof --quiet; \"$H\" report bad.hprof --format md --quiet");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     cr_expect(strstr(r.out, "<script") == NULL && strstr(r.out, "\xe2\x80\xae") == NULL);

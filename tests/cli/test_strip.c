@@ -117,8 +117,8 @@ Test(stripping, what_the_disk_cannot_hold_is_6_before_the_work_and_what_may_fit_
         if (r.code == 77)
             tool_skip(folder, "no small file system can be mounted here");
         cr_expect(eq(int, r.code, each[i].code), "%s: %s", each[i].call, r.err);
-        const bool told = strstr(r.err, " needs 4.3 MB on disk; only 1.0 MB are free\nhint: free space") != NULL;
-        cr_expect(eq(int, told, each[i].code == 6), "%s: %s", each[i].call, r.err);
+        const bool reported = strstr(r.err, " needs 4.3 MB on disk; only 1.0 MB are free\nhint: free space") != NULL;
+        cr_expect(eq(int, reported, each[i].code == 6), "%s: %s", each[i].call, r.err);
         cr_expect(strstr(r.out, each[i].out) != NULL && (each[i].code == 0 || r.out[0] == '\0'), "%s: %s", each[i].call,
                   r.out);
         ran_free(&r);

@@ -13,6 +13,7 @@
 #define HDX_TESTS_MAKING_RESUMED_BUILD_H
 
 #include "making/partial_build.h"
+#include "making/same_index.h"
 #include "support/folder.h"
 #include "support/own.h"
 #include "tests/indexes/forged.h"
@@ -36,7 +37,7 @@ static inline hdx_index_options options_of(void)
     return (hdx_index_options){ .dump = dump, .threads = 1, .width = width, .notice = notice };
 }
 
-/* Builds the index of the dump in one go, and as far as each step. */
+/* Builds the index of the dump without interruption, and again with a stop after each step. */
 static inline void build_parts(dump_maker *m)
 {
     hdx_index_options options = options_of();
@@ -84,21 +85,11 @@ static inline bool finish(const char *what)
     hdx_index_options options = options_of();
     hdx_index_report  report;
     hdx_error         err = { .code = HDX_OK };
-    partial_build     now = { .count = 0 };
     char              path[96];
     went_on = false;
     cr_assert(hdx_index_build(&options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where, err.message);
-    partial_read_folder(&now, place);
-    cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
-    for (unsigned i = 0; i < now.count; i++) {
-        const partial_file *f = partial_find(&straight, now.files[i].name);
-        cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
-        if (strstr(f->name, ".hdx") != NULL)
-            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
-                      "%s: %s has other bytes", what, f->name);
-    }
+    partial_expect_same(&straight, place, what);
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
-    partial_free(&now);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     return went_on;
 }

@@ -3,6 +3,7 @@
  * read through where it is not.
  */
 #include "making/partial_build.h"
+#include "making/same_index.h"
 #include "support/folder.h"
 #include "support/own.h"
 #include <heapdex/heapdex.h>
@@ -111,7 +112,6 @@ static bool finish(const char *what)
     hdx_index_options options = options_of();
     hdx_index_report  report;
     hdx_error         err = { .code = HDX_OK };
-    partial_build     now = { .count = 0 };
     char              path[96];
     io.open = open_noted;
     io.change = change_noted;
@@ -122,17 +122,8 @@ static bool finish(const char *what)
     cr_assert(hdx_index_build_through(&doors, &options, &report, &err) == HDX_OK, "%s: %s: %s", what, err.where,
               err.message);
     const bool gone_on = went_on;
-    partial_read_folder(&now, place);
-    cr_expect(now.count == straight.count, "%s: %u files, not %u", what, now.count, straight.count);
-    for (unsigned i = 0; i < now.count; i++) {
-        const partial_file *f = partial_find(&straight, now.files[i].name);
-        cr_assert(f != NULL, "%s: %s in the index", what, now.files[i].name);
-        if (strstr(f->name, ".hdx") != NULL)
-            cr_expect(f->len == now.files[i].len && memcmp(f->at, now.files[i].at, f->len) == 0,
-                      "%s: %s has other bytes", what, f->name);
-    }
+    partial_expect_same(&straight, place, what);
     cr_expect(access(part, F_OK) != 0, "%s: leftovers stay", what);
-    partial_free(&now);
     cr_assert(hdx_index_remove(&options, path, sizeof path, &err) == HDX_OK);
     return gone_on;
 }

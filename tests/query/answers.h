@@ -149,12 +149,12 @@ static inline bool answers_without(heap *h, const char *ask, unsigned what, unsi
         refusing_input(n);
     const hdx_code code = answers_text(h, ask, now);
     const bool fired = what == REFUSE_BUDGET ? faulty_mem_fired(&f) : what == REFUSE_TIME ? t.stopped : refusing_ends();
-    const bool told = what == REFUSE_INPUT  ? code == HDX_IO || code == HDX_USAGE
-                      : what == REFUSE_TIME ? code == HDX_CANCELLED
-                                            : code == HDX_LIMIT;
-    cr_expect(code == HDX_OK || !fired ? strcmp(now->at, whole) == 0 : told, "%s, request %u of kind %u: %s", ask, n,
+    const bool failed = what == REFUSE_INPUT  ? code == HDX_IO || code == HDX_USAGE
+                        : what == REFUSE_TIME ? code == HDX_CANCELLED
+                                              : code == HDX_LIMIT;
+    cr_expect(code == HDX_OK || !fired ? strcmp(now->at, whole) == 0 : failed, "%s, request %u of kind %u: %s", ask, n,
               what, now->at);
-    cr_expect(what != REFUSE_TIME || !fired || told, "%s, turn %u: does not stop", ask, n);
+    cr_expect(what != REFUSE_TIME || !fired || failed, "%s, turn %u: does not stop", ask, n);
     cr_expect(eq(u64, atomic_load(&mem.used), 0), "%s, request %u of kind %u", ask, n, what);
     h->q.mem = NULL;
     h->q.progress = NULL;

@@ -237,4 +237,19 @@ static inline void expect_gone(const model *m, hdx_rows *rows, const bool *seen,
     hdx_rows_close(rows);
 }
 
+/* Runs a check on random heaps, by one thread and by two. */
+static inline void on_random_heaps(void (*check)(heap *h, const model *m, unsigned seed))
+{
+    for (unsigned seed = 1; seed <= SEEDS; seed++) {
+        heap  h;
+        model m;
+        tangle(&h, &m, seed);
+        model_open(&m, &h);
+        h.q.threads = 1 + seed % 2;
+        check(&h, &m, seed);
+        model_close(&m);
+        heap_close(&h);
+    }
+}
+
 #endif

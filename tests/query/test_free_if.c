@@ -109,19 +109,10 @@ static void check_free_if(heap *h, const model *m, unsigned seed)
 
 Test(free_if, of_random_heaps_is_what_marking_without_these_references_does_not_reach)
 {
-    for (unsigned seed = 1; seed <= SEEDS; seed++) {
-        heap  h;
-        model m;
-        tangle(&h, &m, seed);
-        model_open(&m, &h);
-        h.q.threads = 1 + seed % 2;
-        check_free_if(&h, &m, seed);
-        model_close(&m);
-        heap_close(&h);
-    }
+    on_random_heaps(check_free_if);
 }
 
-/* What many objects hold is read ahead of the search where there is memory for it, else while it goes on. */
+/* The references of many objects are read before the search if memory suffices, otherwise during the search. */
 Test(free_if, of_a_field_says_the_same_where_memory_is_refused)
 {
     const hdx_argument field = { "field", "java.util.Link#next" };
@@ -158,11 +149,11 @@ Test(free_if, of_a_field_says_the_same_where_memory_is_refused)
     heap_close(&h);
 }
 
-static char told[200];
-static void tell(void *context, const char *line)
+static char noticed[200];
+static void notice(void *context, const char *line)
 {
     (void)context;
-    (void)snprintf(told, sizeof told, "%s", line);
+    (void)snprintf(noticed, sizeof noticed, "%s", line);
 }
 
 /* SHARED hangs at a static and at a soft reference, ALONE below a static at a weak reference. */
@@ -248,9 +239,9 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
         cr_expect_str_eq(h.err.hint, cases[i].hint, "%s: %s", cases[i].says, h.err.hint);
         cr_expect(rows == NULL);
     }
-    h.q.notice = tell;
+    h.q.notice = notice;
     ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", "DEBUGGER" }, 1, &rows));
-    cr_expect_str_eq(told, "no GC root has the type DEBUGGER");
+    cr_expect_str_eq(noticed, "no GC root has the type DEBUGGER");
     cr_expect_str_eq(hdx_rows_empty_reason(rows), "every reachable object would stay reachable");
     hdx_rows_close(rows);
     uint64_t        count;
@@ -262,10 +253,10 @@ Test(free_if, of_what_is_not_there_is_refused_with_what_was_meant)
         for (uint64_t i = 0; i < count; i++)
             there = there || roots[i].type == type;
         (void)snprintf(want, sizeof want, "no GC root has the type %s", name);
-        told[0] = '\0';
+        noticed[0] = '\0';
         ok(ask(&h, &hdx_question_free_if, &(hdx_argument){ "roots", name }, 1, &rows));
         hdx_rows_close(rows);
-        cr_expect_str_eq(told, there ? "" : want, "%s: %s", name, told);
+        cr_expect_str_eq(noticed, there ? "" : want, "%s: %s", name, noticed);
     }
     heap_close(&h);
 }

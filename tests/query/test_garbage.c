@@ -126,18 +126,7 @@ static void check_garbage(heap *h, const model *m, unsigned seed)
     free(reach);
 }
 
-Test(garbage, of_random_heaps_falls_into_what_hangs_together)
-{
-    for (unsigned seed = 1; seed <= SEEDS; seed++) {
-        heap  h;
-        model m;
-        tangle(&h, &m, seed);
-        model_open(&m, &h);
-        check_garbage(&h, &m, seed);
-        model_close(&m);
-        heap_close(&h);
-    }
-}
+Test(garbage, of_random_heaps_falls_into_what_hangs_together) { on_random_heaps(check_garbage); }
 
 /* A ring that leads to a tail, two objects that share a third, and one alone. */
 Test(garbage, is_told_by_what_nothing_in_it_refers_to)

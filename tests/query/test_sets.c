@@ -88,21 +88,14 @@ static void check_paths(heap *h, const model *m, unsigned seed)
     h->q.field_count = 0;
 }
 
-Test(sets, of_random_heaps_retain_what_marking_without_them_does_not_reach)
+static void check_sets(heap *h, const model *m, unsigned seed)
 {
-    for (unsigned seed = 1; seed <= SEEDS; seed++) {
-        heap  h;
-        model m;
-        tangle(&h, &m, seed);
-        model_open(&m, &h);
-        h.q.threads = 1 + seed % 2;
-        check_retained(&h, &m, seed);
-        check_union(&h, &m, seed);
-        check_paths(&h, &m, seed);
-        model_close(&m);
-        heap_close(&h);
-    }
+    check_retained(h, m, seed);
+    check_union(h, m, seed);
+    check_paths(h, m, seed);
 }
+
+Test(sets, of_random_heaps_retain_what_marking_without_them_does_not_reach) { on_random_heaps(check_sets); }
 
 Test(sets, with_a_misspelt_field_are_refused_with_the_one_that_was_meant)
 {
