@@ -8,14 +8,13 @@ import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
 import heapdex
 from heapdex import _progress, _shown
-from tests.test_heapdex import TREE, upper_half
+from tests.test_heapdex import Case, upper_half
 
 BUILD = """
 import sys, heapdex
@@ -43,19 +42,6 @@ def hostile(path):
     with open(path, "wb") as out:
         out.write(data.replace(old, struct.pack(">BII", 1, 0, 8 + len(name)) + struct.pack(">Q", 1) + name))
     return path
-
-
-class Case(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp()
-        cls.dump = shutil.copy(TREE / "examples/bookshop.hprof.gz", os.path.join(cls.folder, "app.hprof.gz"))
-        cls.heap = heapdex.open(cls.dump)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.heap.close()
-        shutil.rmtree(cls.folder)
 
 
 class Shown(Case):

@@ -91,6 +91,6 @@ Test(filled, a_failure_ends_the_rows_with_its_error)
     counting unnamed = { .count = 1 };
     rows = make(&unnamed);
     const hdx_filler filler = { fill_squares, fill_closed, &f, NULL };
-    cr_expect(eq(int, hdx_rows_fill(&rows, "nobody", columns[2].name, &filler, 0, 10, &err), HDX_USAGE));
+    cr_expect(eq(int, hdx_rows_fill(&rows, "no_such_column", columns[2].name, &filler, 0, 10, &err), HDX_USAGE));
     cr_expect(rows == NULL && f.closed == 2, "closed on failure too");
 }
