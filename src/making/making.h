@@ -3,7 +3,8 @@
  *
  *   index.c          the conductor: finds a valid index or builds one; width, commit
  *   build.c          one build: creates and frees its memory, dump and tables
- *   order.c          the order of the passes after the first one
+ *   order.c          the order of the steps after the first pass; saves and resumes them
+ *   steps.c          these steps (steps.h)
  *   place.c          location of an index, and whether it belongs to the dump
  *   lock.c           one builder at a time
  *   part.c           the folder of a partial build; remains, the rename that puts an index in place
