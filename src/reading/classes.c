@@ -2,8 +2,7 @@
  * classes.c - the table of classes.
  *
  * In:  raw CLASS_DUMPs in file order, LOAD_CLASS names, the class ids that objects use.
- * Out: hdx_class by number (descending instance count, then address), class objects among the ids, layouts of
- *      instances.
+ * Out: hdx_class by number (descending instance count, then address), class objects among the ids.
  * Classes without a CLASS_DUMP are invented as in MAT (MAT 1.6); every such case that no intact dump has is damage (R13
  * to R15).
  * Cost: proportional to the number of classes; one hash look-up each.
@@ -30,10 +29,9 @@ static const char *const named[NAMED] = { "java.lang.Object",
                                           "int[]",
                                           "long[]" };
 
-#define SUPER_BYTES (1u << 20)         /* fields invented for superclasses may use at least this many bytes */
-#define PART        1024u              /* classes that a thread reads at a time */
-#define UNKNOWN     (HDX_NO_CLASS - 1) /* not the number of a class */
-#define AHEAD       8u                 /* distance for prefetching look-ups in maps that are larger than a cache */
+#define SUPER_BYTES (1u << 20) /* fields invented for superclasses may use at least this many bytes */
+#define PART        1024u      /* classes that a thread reads at a time */
+#define AHEAD       8u         /* distance for prefetching look-ups in maps that are larger than a cache */
 
 typedef struct maker {
     const hdx_reading *in;
@@ -421,14 +419,6 @@ static hdx_code invent(maker *m, const hdx_addr *addr, const char *format, uint6
     return add(m, c, err);
 }
 
-static uint64_t own_bytes(const hdx_class *c, uint32_t id_size)
-{
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < c->field_count; i++)
-        n += hdx_type_size(c->fields[i].type, id_size);
-    return n;
-}
-
 static int by_first(const void *a, const void *b)
 {
     const hdx_pair *x = a, *y = b;
@@ -505,7 +495,7 @@ static hdx_code invent_supers(maker *m, hdx_error *err)
         if (m->places[m->at[i].super] != HDX_NO_CLASS)
             continue;
         const hdx_class c = m->at[i];
-        const uint64_t  own = own_bytes(&c, in->dump->survey.head.id_size),
+        const uint64_t  own = hdx_class_own_bytes(&c, in->dump->survey.head.id_size),
                        said = c.stated_size > own ? c.stated_size - own : 0, rest = said < left ? said : left;
         left -= rest;
         if ((code = invent(m, &c.super_address, "unknown-class-%llu", m->unknown++, rest, &place, err)) != HDX_OK ||
@@ -533,7 +523,7 @@ static uint32_t flat_element_bytes(const maker *m, uint32_t place)
     uint64_t       bytes = 0;
     for (unsigned depth = 0; place < m->count && depth < CHAIN_MOST; depth++) {
         const hdx_class *c = &m->at[place];
-        if (c->field_count > ELEMENT_MOST || (bytes += own_bytes(c, id_size)) > ELEMENT_MOST)
+        if (c->field_count > ELEMENT_MOST || (bytes += hdx_class_own_bytes(c, id_size)) > ELEMENT_MOST)
             return 0;
         if (c->super_address == 0)
             return (uint32_t)bytes;
@@ -822,107 +812,6 @@ static hdx_code number_classes(maker *m, hdx_error *err)
     return in->t->classes == NULL ? no_memory(err) : HDX_OK;
 }
 
-/* Makes all chains of superclasses end: cycles are cut and reported (R15). */
-static hdx_code cut_cycles(const hdx_reading *in, hdx_error *err)
-{
-    uint32_t  cuts = 0;
-    uint32_t *cut = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *cut);
-    hdx_code  code = HDX_OK;
-    in->t->sizing = (hdx_sizing){ in->dump->survey.head.id_size, in->dump->survey.head.id_size, 8,
-                                  in->dump->survey.head.android, 0 };
-    if (cut == NULL || !hdx_model_cut_cycles(in->t->classes, in->t->class_count, &in->w->mem, cut, &cuts))
-        code = no_memory(err);
-    for (uint32_t i = 0; i < cuts && code == HDX_OK; i++) {
-        hdx_text name = in->t->classes[cut[i]].name;
-        code = hdx_work_damage(in->w, HDX_DAMAGE_CYCLE, 0, "CLASS_DUMP", 0, err,
-                               "superclasses of %.*s form a cycle; the chain ends there",
-                               (int)(name.len > 60 ? 60 : name.len), name.at);
-    }
-    hdx_mem_put(&in->w->mem, cut, in->t->class_count * sizeof *cut);
-    return code;
-}
-
-/* Sums the bytes of all fields of every class, and finds the nearest superclass that has fields. Chains end. */
-static void sum_chains(const hdx_reading *in, uint32_t *path, uint32_t *above)
-{
-    const uint32_t id_size = in->dump->survey.head.id_size;
-    for (uint32_t i = 0; i < in->t->class_count; i++) {
-        if (i + AHEAD < in->t->class_count)
-            hdx_lines_ahead(in->t->classes[i + AHEAD].fields, 128);
-        in->t->lookup.layouts[i].bytes = own_bytes(&in->t->classes[i], id_size); /* its own, so far */
-        above[i] = UNKNOWN;
-    }
-    for (uint32_t i = 0; i < in->t->class_count; i++) {
-        uint32_t depth = 0;
-        for (uint32_t c = i; c != HDX_NO_CLASS && above[c] == UNKNOWN; c = in->t->classes[c].super) {
-            above[c] = HDX_NO_CLASS;
-            path[depth++] = c;
-        }
-        while (depth > 0) {
-            assert(depth <= in->t->class_count); /* T4 */
-            const uint32_t c = path[--depth], super = in->t->classes[c].super;
-            if (super == HDX_NO_CLASS)
-                continue;
-            const uint64_t higher = above[super] == HDX_NO_CLASS ? 0 : in->t->lookup.layouts[above[super]].bytes;
-            above[c] = in->t->lookup.layouts[super].bytes > higher ? super : above[super];
-            in->t->lookup.layouts[c].bytes += in->t->lookup.layouts[super].bytes;
-        }
-    }
-}
-
-/*
- * Finds the references of an instance of class i: own fields first, then those of the superclasses (HPROF 3.2). Stops
- * at the length of the longest record: so each field costs a byte of the dump, and long chains of classes whose
- * instances have no bytes cost nothing.
- */
-static bool lay_out_one(const hdx_reading *in, uint32_t i, uint64_t longest, const uint32_t *above, uint64_t *capacity,
-                        uint64_t *count)
-{
-    const uint32_t    id_size = in->dump->survey.head.id_size;
-    hdx_class_layout *l = &in->t->lookup.layouts[i];
-    uint64_t          at = 0;
-    for (uint32_t c = i; c != HDX_NO_CLASS && at < longest; c = above[c]) {
-        const hdx_class *k = &in->t->classes[c];
-        for (uint32_t f = 0; f < k->field_count && at < longest; f++) {
-            const uint8_t type = k->fields[f].type;
-            if (type == 2 && longest - at >= id_size) {
-                if (!hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.offsets, capacity, *count,
-                                  sizeof *in->t->lookup.offsets))
-                    return false;
-                in->t->lookup.offset_count = *capacity;
-                in->t->lookup.offsets[(*count)++] = (uint32_t)at;                     /* below longest, which is a u4 */
-                assert(l->references == 0 || in->t->lookup.offsets[*count - 2] < at); /* T6 */
-                l->references++;
-            }
-            at += hdx_type_size(type, id_size);
-        }
-    }
-    return true;
-}
-
-/* longest: by class number, bytes of the longest record of an instance. */
-static hdx_code lay_out(const hdx_reading *in, const uint32_t *longest, hdx_error *err)
-{
-    uint64_t  capacity = 0, count = 0;
-    uint32_t *path = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *path),
-             *above = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *above);
-    in->t->lookup.layouts = hdx_mem_array(&in->w->mem, in->t->class_count, sizeof *in->t->lookup.layouts);
-    bool memory = path != NULL && above != NULL && in->t->lookup.layouts != NULL;
-    if (memory && (memory = hdx_mem_room(&in->w->mem, (void **)&in->t->lookup.offsets, &capacity, 0,
-                                         sizeof *in->t->lookup.offsets))) { /* not NULL: pointers into it are formed */
-        in->t->lookup.offset_count = capacity;
-        sum_chains(in, path, above);
-        for (uint32_t i = 0; i < in->t->class_count && memory; i++) {
-            in->t->lookup.layouts[i].first = count;
-            if (in->t->classes[i].kind == HDX_INSTANCE)
-                memory = lay_out_one(in, i, longest[i], above, &capacity, &count);
-        }
-    }
-    hdx_mem_put(&in->w->mem, path, in->t->class_count * sizeof *path);
-    hdx_mem_put(&in->w->mem, above, in->t->class_count * sizeof *above);
-    return memory ? HDX_OK : no_memory(err);
-}
-
 hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err)
 {
     if (!hdx_map_reserve(&t->class_objects, t->class_count))
@@ -965,9 +854,8 @@ static hdx_code do_ids(void *context, hdx_error *err)
 
 static hdx_code do_layouts(void *context, hdx_error *err)
 {
-    const maker   *m = context;
-    const hdx_code code = cut_cycles(m->in, err);
-    return code == HDX_OK ? lay_out(m->in, m->longest, err) : code;
+    const maker *m = context;
+    return hdx_classes_lay_out(m->in, m->longest, err);
 }
 
 static hdx_code do_class_objects(void *context, hdx_error *err)
@@ -1004,30 +892,4 @@ hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err)
     hdx_mem_put(&in->w->mem, m.missing, in->dump->scan.classes.count * sizeof *m.missing);
     hdx_mem_put(&in->w->mem, m.places, m.place_capacity * sizeof *m.places);
     return code;
-}
-
-hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err)
-{
-    return hdx_model_sizes(&t->sizing, t->classes, t->class_count, &w->mem) ? HDX_OK : no_memory(err);
-}
-
-hdx_pos hdx_class_misfit(const hdx_dump_tables *t, const hdx_class_use *use)
-{
-    const uint32_t number = use->instances == 0 ? HDX_NO_CLASS : hdx_class_at(t, use->addr);
-    if (number == HDX_NO_CLASS || (t->classes[number].flags & HDX_CLASS_OPAQUE) != 0)
-        return 0;
-    if (t->lookup.layouts[number].bytes != use->first_bytes)
-        return use->first_pos + 1;
-    return use->other_pos == 0 ? 0 : use->other_pos + 1;
-}
-
-uint64_t hdx_classes_reference_bound(const hdx_dump_tables *t)
-{
-    uint64_t bound = t->lookup.local_count + t->lookup.elements;
-    for (uint32_t i = 0; i < t->class_count; i++) {
-        const uint64_t records =
-            t->classes[i].instances - (i == t->class_class ? t->class_count : 0); /* class objects have none */
-        bound += 2u + t->classes[i].static_count + records * t->lookup.layouts[i].references;
-    }
-    return bound;
 }

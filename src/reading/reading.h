@@ -6,12 +6,12 @@
  *                 scan_resume.c: saves them if the build is interrupted
  *   stripping.c   warnings about a stripped dump
  *   classes.c     raw classes and the ids in use become the class table (MAT 1.3 to 1.8, rules R13 to R15)
+ *   class_layouts.c  references of instances, by class
  *   flat_arrays.c byte[] that are arrays of value objects (Valhalla)
  *   roots.c       roots, threads, locals (MAT 4); agent_stacks.c: assigns the stacks of a dump by jhsdb to threads
  *   seek.c        seek points of a compressed dump: windows outside of memory, their index file
  *   work.c        working state of all passes (work.h); tasks.c: pieces of work in parallel
- *   resume.c        files with the progress of reading (resume.h); seal.c: whether files are the ones that a build
- * wrote
+ *   resume.c      files with the progress of reading (resume.h); seal.c: whether files are those that a build wrote
  *
  * The result is one set of tables, hdx_dump_tables, which is const for all later passes.
  *
@@ -355,6 +355,12 @@ hdx_code hdx_report_stripping(const hdx_reading *in, hdx_error *err);
 hdx_code hdx_classes_resolve(const hdx_reading *in, hdx_error *err);
 /* Creates the map class_objects from the ids in classes. Returns HDX_DAMAGED if two classes have the same id (T5). */
 hdx_code hdx_classes_find_objects(hdx_dump_tables *t, hdx_error *err);
+
+/* ---- class_layouts.c ---- */
+/* Returns the bytes of the fields that the class itself declares. */
+uint64_t hdx_class_own_bytes(const hdx_class *c, uint32_t id_size);
+/* Creates lookup.layouts. longest: by class number, bytes of the longest record of an instance. */
+hdx_code hdx_classes_lay_out(const hdx_reading *in, const uint32_t *longest, hdx_error *err);
 /* Computes the sizes of all classes, after the second pass has determined the reference size. */
 hdx_code hdx_classes_size(hdx_work *w, hdx_dump_tables *t, hdx_error *err);
 /*
