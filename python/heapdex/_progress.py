@@ -84,7 +84,7 @@ _Bar = Union[_Terminal, _Notebook, _Function]
 
 
 def _bar() -> Optional[_Bar]:
-    """Returns a bar where somebody can see one. IPython is only used if it is loaded already."""
+    """Returns a bar if standard error is a terminal or a notebook runs. IPython is only used if it is loaded."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if ipython is not None and getattr(shell, "kernel", None) is not None:
@@ -105,7 +105,7 @@ class Watch:
 
     def options(self) -> _native.Progress:
         """Returns the callbacks for the library. They remain valid after the watch, as streams may still report."""
-        return _native.Progress(context=id(self), report=ctypes.cast(_heard, ctypes.c_void_p))
+        return _native.Progress(context=id(self), report=ctypes.cast(_reporter, ctypes.c_void_p))
 
     def wait(self, working: Any) -> None:
         """Waits until `working`, a lock, can be acquired, and shows what is reported meanwhile."""
@@ -128,7 +128,7 @@ class Watch:
 _watches: "weakref.WeakValueDictionary[int, Watch]" = weakref.WeakValueDictionary()
 
 
-def _hear(context: Optional[int], report: Any) -> None:
+def _receive(context: Optional[int], report: Any) -> None:
     watch = _watches.get(context or 0)
     if watch is not None:
         of = report.contents
@@ -136,4 +136,4 @@ def _hear(context: Optional[int], report: Any) -> None:
         watch.last = Progress(step, of.number, of.steps, of.done, of.total, unit)
 
 
-_heard = _native.Reporter(_hear)
+_reporter = _native.Reporter(_receive)

@@ -110,8 +110,8 @@ def table(page: Page, ways: str) -> str:
     out = ['<div style="overflow-x:auto"><table><thead><tr>']
     for place in shown:
         column = page.columns[place]
-        said = f' title="{text(column.sentence, 1000)}"' if column.sentence else ""
-        out.append(f'<th scope="col" style="text-align:{sides[place]}"{said}>{text(column.name)}</th>')
+        title = f' title="{text(column.sentence, 1000)}"' if column.sentence else ""
+        out.append(f'<th scope="col" style="text-align:{sides[place]}"{title}>{text(column.name)}</th>')
     out.append("</tr></thead><tbody>\n")
     for row in page.rows:
         out.append("<tr>")

@@ -92,17 +92,17 @@ class Reader:
         self._formats = [field.format for field in fields]
         self.columns: List[Column] = []
         for field in fields:
-            said = _pairs(field.metadata)
+            metadata = _pairs(field.metadata)
             name = field.name.decode("utf-8", "replace")
-            kind, unit = said.get("heapdex.type", "text"), said.get("heapdex.unit", "")
-            self.columns.append(Column(name, kind, unit, said.get("heapdex.sentence", "")))
+            kind, unit = metadata.get("heapdex.type", "text"), metadata.get("heapdex.unit", "")
+            self.columns.append(Column(name, kind, unit, metadata.get("heapdex.sentence", "")))
         schema.release(ctypes.byref(schema))
 
     def _call(self, call: Any, out: Any) -> None:
         code = call(ctypes.byref(self._stream), ctypes.byref(out))
         if code != 0:
-            said = self._stream.get_last_error(ctypes.byref(self._stream)) or b""
-            raise self._refuse(_CODES.get(code, "io"), said.decode("utf-8", "replace"))
+            message = self._stream.get_last_error(ctypes.byref(self._stream)) or b""
+            raise self._refuse(_CODES.get(code, "io"), message.decode("utf-8", "replace"))
 
     def _batches(self) -> Iterator[_native.Array]:
         while True:
