@@ -64,11 +64,14 @@ HDX_API hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, 
  * of another column follows from its values in the first 1,024 rows, or in the first rows up to 1 MiB: whole numbers,
  * numbers, otherwise text, also if all are null. A later value of another type ends the stream with an error that names
  * the row; CAST gives a column one type.
+ * `most` limits the rows of the stream; 0: no limit. A SELECT then works as if it had this LIMIT: it sorts and reads no
+ * more than that needs. Types follow from these rows.
  * The stream and its batches may outlive hdx_sql_close and hdx_session_close, and another thread may read the stream;
  * only one stream of a session may be read at a time. Returns HDX_USAGE as hdx_sql_run, and if the text has no
  * statement, several, or one that gives no rows, which is not run.
  */
-HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err);
+HDX_API hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, uint64_t most, struct ArrowArrayStream *out,
+                               hdx_error *err);
 
 /*
  * Ends the running statement with HDX_CANCELLED; the connection remains usable. Any thread and any signal handler may

@@ -372,19 +372,16 @@ class Statement(_Read):
         return self._heap._translated(self._said) if self._oql else self._said
 
     def head(self, count: int = 5) -> "Statement":
-        """Selects the first ``count`` rows of a SELECT without a semicolon inside; a notebook shows all of them."""
+        """Selects the first ``count`` rows; a notebook shows all of them."""
         rows = Statement(self._heap, self._said, self._oql, _first(count, self._most))
         rows._most_shown = max(count, _shown.ROWS)
         return rows
 
     def _new_stream(self) -> _Stream:
-        text = self.text
-        if self._most > 0:  # the line breaks end a comment
-            text = f"SELECT * FROM (\n{text.strip().rstrip(';')}\n) LIMIT {self._most}"
-        return self._heap._sql_stream(text)
+        return self._heap._sql_stream(self.text, self._most)
 
     def _page(self, most: int) -> _shown.Page:
-        reader = _Reader(self._new_stream(), Error)  # not of head(), which fails for EXPLAIN
+        reader = _Reader(self._heap._sql_stream(self.text, _first(most + 1, self._most)), Error)
         rows = list(itertools.islice(reader.rows(), most + 1))
         return _shown.Page(reader.columns, rows[:most], -1 if len(rows) > most else 0)
 
@@ -804,18 +801,19 @@ class Heap:
             report.write(path)
         return report
 
-    def _sql_stream(self, text: str) -> _Stream:
+    def _sql_stream(self, text: str, most: int) -> _Stream:
         def call(session: _Session, stream: _Stream, err: _Error) -> int:
             if not session.connections:
                 names = (ctypes.c_char_p * max(len(self._names), 1))(*self._names)
-                options, sql = _SqlOptions(names=names, name_count=len(self._names)), ctypes.c_void_p()
-                code = _lib.hdx_sql_open(session.at, ctypes.byref(options), ctypes.byref(sql), ctypes.byref(err))
+                options, opened = _SqlOptions(names=names, name_count=len(self._names)), ctypes.c_void_p()
+                code = _lib.hdx_sql_open(session.at, ctypes.byref(options), ctypes.byref(opened), ctypes.byref(err))
                 if code != 0:
                     return int(code)
-                session.connections.append(sql.value or 0)
-            return int(_lib.hdx_sql_arrow(session.connections[0], said, ctypes.byref(stream), ctypes.byref(err)))
+                session.connections.append(opened.value or 0)
+            sql = session.connections[0]
+            return int(_lib.hdx_sql_arrow(sql, said, limit, ctypes.byref(stream), ctypes.byref(err)))
 
-        said = _said(text)
+        said, limit = _said(text), min(most, (1 << 64) - 1)
         return self._asked(call)
 
     def _graph(self) -> ctypes.c_void_p:

@@ -324,7 +324,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "hdx_report_write": (c_int, [c_void_p, POINTER(ReportOptions), POINTER(Sink), POINTER(Error)]),
     "hdx_sql_open": (c_int, [c_void_p, POINTER(SqlOptions), _HANDLE, POINTER(Error)]),
     "hdx_sql_close": (None, [c_void_p]),
-    "hdx_sql_arrow": (c_int, [c_void_p, c_char_p, POINTER(Stream), POINTER(Error)]),
+    "hdx_sql_arrow": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(Stream), POINTER(Error)]),
     "hdx_oql_translate": (c_int, [c_void_p, c_char_p, _HANDLE, POINTER(Error)]),
     "hdx_text_free": (None, [c_void_p]),
     "hdx_graph_objects": (c_uint64, [c_void_p]),

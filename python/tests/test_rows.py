@@ -109,6 +109,18 @@ class Read(Case):
         with self.assertRaises(heapdex.Error):
             self.heap.classes.head(0)
 
+    def test_head_selects_the_first_rows_of_any_statement(self):
+        select = "SELECT name, ';' AS semicolon FROM classes"
+        endings = (";", " -- all; of them", "; -- all; of them", "; /* all; */ ;", " /* all")
+        for text in [*(select + ending for ending in endings), "VALUES (1), (2), (3)"]:
+            with self.subTest(text):
+                rows = self.heap.sql(text)
+                self.assertEqual(rows.head(2).to_arrow(), rows.to_arrow().slice(0, 2).combine_chunks())
+        plan = self.heap.sql("EXPLAIN QUERY PLAN SELECT 1 UNION SELECT 2")
+        self.assertEqual(list(plan.head(2)), list(plan)[:2])
+        self.assertEqual(len(plan.head(1)), 1)
+        self.assertEqual(len(self.heap.sql("SELECT 1").head(1 << 70)), 1)
+
     def test_addresses_are_not_negative(self):
         self.assertGreater(min(row["address"] for row in self.heap.objects["address"] if row["address"]), 1 << 31)
         with heapdex.open(upper_half(os.path.join(self.folder, "half.hprof"))) as heap:

@@ -1,7 +1,7 @@
 /*
  * arrow.c - a statement as an Arrow C stream.
  *
- * In:  a text with one statement.
+ * In:  a text with one statement, and how many of its rows are wanted.
  * Out: a stream that keeps the connection and its session open, and uses them on one thread at a time.
  * SQLite has a type for each value, Arrow one for each column: the type that the table declares, or else that of the
  * first rows, which are buffered. A later value that does not fit is an error; it is never converted to another value.
@@ -22,7 +22,7 @@ typedef struct typed { /* rows whose columns have one type each */
     unsigned    count;
     hdx_arena   arena; /* of the first rows */
     hdx_cell   *first;
-    uint64_t    held, given;
+    uint64_t    held, given, most;
 } typed;
 
 /* ---- the type of a column ---- */
@@ -108,9 +108,9 @@ static hdx_code typed_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
 {
     typed          *t = state;
     const hdx_cell *from = t->given < t->held ? t->first + t->given * t->count : NULL;
-    *more = from != NULL || hdx_rows_next(t->rows, &from);
+    *more = t->given < t->most && (from != NULL || hdx_rows_next(t->rows, &from));
     if (!*more)
-        return hdx_rows_end(t->rows, err);
+        return t->given < t->most ? hdx_rows_end(t->rows, err) : HDX_OK;
     hdx_code code = HDX_OK;
     memcpy(cells, from, t->count * sizeof *cells);
     for (unsigned i = 0; code == HDX_OK && i < t->count; i++)
@@ -154,7 +154,7 @@ static hdx_code read_first(typed *t, hdx_error *err)
     hdx_code        code = HDX_OK;
     if ((t->first = hdx_arena_get(&t->arena, room)) == NULL)
         return hdx_no_memory(err, "the first rows of a statement", room);
-    while (code == HDX_OK && t->held < FIRST_ROWS && bytes < FIRST_BYTES) {
+    while (code == HDX_OK && t->held < FIRST_ROWS && t->held < t->most && bytes < FIRST_BYTES) {
         if (!hdx_rows_next(t->rows, &cells))
             return hdx_rows_end(t->rows, err);
         code = hold(t, cells, &bytes, err);
@@ -181,7 +181,7 @@ static hdx_code find_types(typed *t, sqlite3_stmt *stmt, hdx_error *err)
 }
 
 /* Takes ownership of the rows of the statement. */
-static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, hdx_rows **rows, hdx_error *err)
+static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, uint64_t most, hdx_rows **rows, hdx_error *err)
 {
     typed *t = calloc(1, sizeof *t);
     if (t == NULL) {
@@ -189,6 +189,7 @@ static hdx_code typed_rows(hdx_sql *sql, sqlite3_stmt *stmt, hdx_rows **rows, hd
         return hdx_no_memory(err, "a statement", sizeof *t);
     }
     t->rows = *rows;
+    t->most = most;
     *rows = NULL;
     t->arena = hdx_arena_of(&sql->session->mem);
     const hdx_code code = find_types(t, stmt, err);
@@ -243,7 +244,31 @@ static bool is_rest(hdx_sql *sql, const char *text)
     return rest;
 }
 
-static hdx_code open_rows(hdx_sql *sql, const char *text, hdx_rows **rows, hdx_error *err)
+/*
+ * Replaces a statement by one with a LIMIT, so that a sort holds only these rows. *stmt remains where a SELECT cannot
+ * read from the statement: EXPLAIN, or a comment without an end.
+ */
+static void limit_rows(hdx_sql *sql, const char *text, const char *end, uint64_t most, sqlite3_stmt **stmt)
+{
+    const uint64_t prepared_ns = sql->heaps->prepared_ns;
+    sqlite3_stmt  *limited = NULL;
+    const char    *rest;
+    hdx_error      ignored = { .offset = HDX_NOWHERE };
+    if (sqlite3_stmt_isexplain(*stmt) != 0)
+        return;
+    if (end > text && end[-1] == ';') /* that of the statement, or one in a comment after it */
+        end--;
+    char *with =
+        sqlite3_mprintf("SELECT * FROM (\n%.*s\n) LIMIT %llu", (int)(end - text), text, (unsigned long long)most);
+    if (with != NULL && hdx_sql_prepare(sql, with, &limited, &rest, &ignored) == HDX_OK) {
+        (void)sqlite3_finalize(*stmt);
+        *stmt = limited;
+    }
+    sqlite3_free(with);
+    sql->heaps->prepared_ns += prepared_ns;
+}
+
+static hdx_code open_rows(hdx_sql *sql, const char *text, uint64_t most, hdx_rows **rows, hdx_error *err)
 {
     sqlite3_stmt *stmt;
     const char   *rest;
@@ -260,17 +285,19 @@ static hdx_code open_rows(hdx_sql *sql, const char *text, hdx_rows **rows, hdx_e
         (void)sqlite3_finalize(stmt);
         return code;
     }
+    if (most > 0 && most <= INT64_MAX)
+        limit_rows(sql, text, rest, most, &stmt);
     code = hdx_sql_begin(sql, stmt, NULL, rows, err);
-    return code == HDX_OK ? typed_rows(sql, stmt, rows, err) : code;
+    return code == HDX_OK ? typed_rows(sql, stmt, most > 0 ? most : UINT64_MAX, rows, err) : code;
 }
 
-hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err)
+hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, uint64_t most, struct ArrowArrayStream *out, hdx_error *err)
 {
     const hdx_keeper keeper = { sql, enter, leave, release };
     hdx_rows        *rows = NULL;
     *out = (struct ArrowArrayStream){ 0 };
     enter(sql);
-    hdx_code code = open_rows(sql, text, &rows, err);
+    hdx_code code = open_rows(sql, text, most, &rows, err);
     if (code != HDX_OK)
         (void)hdx_mem_explain(&sql->session->mem, code, err);
     leave(sql);

@@ -20,9 +20,10 @@ hdx_code hdx_sql_run(hdx_sql *sql, const char *text, const char **rest, hdx_rows
     *rows = NULL;
     return hdx_sql_open(NULL, NULL, &sql, err);
 }
-hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, struct ArrowArrayStream *out, hdx_error *err)
+hdx_code hdx_sql_arrow(hdx_sql *sql, const char *text, uint64_t most, struct ArrowArrayStream *out, hdx_error *err)
 {
     (void)text;
+    (void)most;
     *out = (struct ArrowArrayStream){ 0 };
     return hdx_sql_open(NULL, NULL, &sql, err);
 }

@@ -2,6 +2,7 @@
  * test_arrow.c - statements as Arrow streams: what type a column is, what does not fit, and streams that stay when
  * connection and session are closed.
  */
+#define SQLITE_CORE /* SQLite is a library here, as it is to the command */
 #include "statements.h"
 
 #include <errno.h>
@@ -55,13 +56,13 @@ static void put_stream(hdx_buffer *b, struct ArrowArrayStream *stream)
     schema.release(&schema);
 }
 
-static const char *streamed(dump_test *t, const char *statement)
+static const char *streamed_first(dump_test *t, const char *statement, uint64_t most)
 {
     struct ArrowArrayStream stream;
     hdx_buffer_clear(&t->rows);
     hdx_buffer_text(&t->rows, "");
     t->err = (hdx_error){ .offset = HDX_NOWHERE };
-    const hdx_code code = hdx_sql_arrow(t->sql, statement, &stream, &t->err);
+    const hdx_code code = hdx_sql_arrow(t->sql, statement, most, &stream, &t->err);
     if (code != HDX_OK) {
         cr_expect(stream.release == NULL);
         hdx_buffer_format(&t->rows, "%s: %s", hdx_code_name(code), t->err.message);
@@ -72,6 +73,8 @@ static const char *streamed(dump_test *t, const char *statement)
     cr_expect(stream.release == NULL);
     return t->rows.at;
 }
+
+static const char *streamed(dump_test *t, const char *statement) { return streamed_first(t, statement, 0); }
 
 static void expect_stream(dump_test *t, const char *statement, const char *rows)
 {
@@ -169,6 +172,70 @@ static void *read_on(void *context)
     return b;
 }
 
+static void expect_first(dump_test *t, const char *statement, uint64_t most, const char *rows)
+{
+    const char *got = streamed_first(t, statement, most);
+    cr_expect(strcmp(got, rows) == 0, "the first %llu of %s\ngive\n%.2000s\nnot\n%.2000s", (unsigned long long)most,
+              statement, got, rows);
+}
+
+Test(arrow, first_rows_of_any_statement)
+{
+    static const char *const endings[] = {
+        "", ";", "; -- all; of them", " -- all; of them", "; /* all; */ ;", " /* all"
+    };
+    dump_test t;
+    open_bookshop(&t);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char text[200];
+        (void)snprintf(text, sizeof text, "SELECT id, ';' s FROM objects%s", endings[i]);
+        expect_first(&t, text, 2, "id:l s:U\n0|;\n1|;\n");
+    }
+    expect_first(&t, "VALUES (1), (2), (3)", 2, "column1:l\n1\n2\n");
+    expect_first(&t, "WITH a(n) AS (VALUES (1), (2)) SELECT n FROM a", 1, "n:l\n1\n");
+    expect_first(&t, "SELECT 1 n LIMIT 1", UINT64_MAX, "n:l\n1\n");
+    expect_first(&t, "EXPLAIN QUERY PLAN SELECT 1 UNION SELECT 2", 1,
+                 "id:l parent:l notused:l detail:U\n1|0|0|COMPOUND QUERY\n");
+    close_dump(&t);
+}
+
+/* Returns how many bytes SQLite needed at once for the first rows of a statement, besides those of the connection. */
+static int64_t bytes_for_first(dump_test *t, const char *statement, uint64_t most)
+{
+    const int64_t before = sqlite3_memory_used();
+    (void)sqlite3_memory_highwater(1);
+    cr_expect(strncmp(streamed_first(t, statement, most), "id:l t:U\n0|", 11) == 0, "%.200s", t->rows.at);
+    return sqlite3_memory_highwater(0) - before;
+}
+
+Test(arrow, first_rows_of_a_sort_do_not_need_memory_for_all)
+{
+    static const char *const endings[] = { "", ";", "; -- all" };
+    dump_test                t;
+    char                     text[200];
+    open_bookshop(&t);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        (void)snprintf(text, sizeof text, "SELECT id, printf('%%200d', -id) t FROM objects ORDER BY t%s", endings[i]);
+        const int64_t first = bytes_for_first(&t, text, 1), all = bytes_for_first(&t, text, 0);
+        cr_expect(first * 4 < all, "'%s': %lld bytes for the first row, %lld for all", endings[i], (long long)first,
+                  (long long)all);
+    }
+    close_dump(&t);
+}
+
+Test(arrow, first_rows_need_no_others)
+{
+    /* Row 3 of the second statement cannot be computed; abs(-2^63) is an error. */
+    static const char failing[] = "VALUES (1), (2), (abs(-9223372036854775807 - 1))";
+    dump_test         t;
+    open_bookshop(&t);
+    expect_first(&t, failing, 2, "column1:l\n1\n2\n");
+    cr_expect(strstr(streamed(&t, failing), "overflow") != NULL, "%s", t.rows.at);
+    expect_first(&t, "SELECT 1) FROM (SELECT 2", 1, "usage: near \")\": syntax error");
+    expect_first(&t, "SELECT 1; SELECT 2", 1, "usage: a stream needs a single statement");
+    close_dump(&t);
+}
+
 Test(arrow, streams_stay_when_connection_and_session_are_closed_and_on_other_threads)
 {
     static const char       ask[] = "SELECT label(id) t, id FROM objects WHERE class = 'java.lang.String'";
@@ -179,7 +246,7 @@ Test(arrow, streams_stay_when_connection_and_session_are_closed_and_on_other_thr
     char *want = strdup(streamed(&t, ask));
     cr_assert(strlen(want) > 100000, "%zu", strlen(want));
     for (unsigned i = 0; i < 2; i++)
-        cr_assert(hdx_sql_arrow(t.sql, ask, &streams[i], &t.err) == HDX_OK, "%s", t.err.message);
+        cr_assert(hdx_sql_arrow(t.sql, ask, 0, &streams[i], &t.err) == HDX_OK, "%s", t.err.message);
     hdx_buffer_free(&t.rows);
     hdx_sql_close(t.sql);
     hdx_session_close(t.s);
@@ -205,12 +272,12 @@ Test(arrow, streams_end_when_the_session_is_cancelled_or_its_memory_is_used_up)
     struct ArrowArray       batch;
     open_bookshop(&t);
     hdx_session_limit(t.s, 200000);
-    cr_assert(hdx_sql_arrow(t.sql, ask, &stream, &t.err) == HDX_OK, "%s", t.err.message);
+    cr_assert(hdx_sql_arrow(t.sql, ask, 0, &stream, &t.err) == HDX_OK, "%s", t.err.message);
     cr_expect(stream.get_next(&stream, &batch) == ENOMEM);
     cr_expect(strstr(stream.get_last_error(&stream), "no memory") != NULL, "%s", stream.get_last_error(&stream));
     stream.release(&stream);
     hdx_session_limit(t.s, 0);
-    cr_assert(hdx_sql_arrow(t.sql, ask, &stream, &t.err) == HDX_OK, "%s", t.err.message);
+    cr_assert(hdx_sql_arrow(t.sql, ask, 0, &stream, &t.err) == HDX_OK, "%s", t.err.message);
     hdx_session_cancel(t.s);
     cr_expect(stream.get_next(&stream, &batch) == ECANCELED);
     cr_expect(stream.get_next(&stream, &batch) == ECANCELED);

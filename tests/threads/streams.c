@@ -87,7 +87,7 @@ static hdx_code ask(hdx_session *s, hdx_sql *sql, const source *from, reader *r,
 {
     *r = (reader){ .sum = 0 };
     return from->answer != NULL ? hdx_answer_arrow(s, from->answer, from->arguments, from->count, &r->stream, err)
-                                : hdx_sql_arrow(sql, from->text, &r->stream, err);
+                                : hdx_sql_arrow(sql, from->text, 0, &r->stream, err);
 }
 
 static void open_session(const place *p, const char *index, hdx_session **s, hdx_sql **sql)
