@@ -12,7 +12,8 @@ them directly. Data is read only when used, and again for each use. Sizes are by
 2**63 on; lists, objects and values of any kind are JSON text.
 
 Without these packages: ``for row in rows`` gives dicts, ``len(rows)``, ``rows.columns`` and ``rows.head(n)`` work, and
-a notebook shows a table. ``heap.report()`` is all of it as one document.
+a notebook shows a table. ``heap.report()`` is all of it as one document, ``heap.treemap()`` a picture of who holds the
+memory.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ from heapdex._progress import Progress, Watch as _Watch
 from heapdex._values import Reader as _Reader
 
 __version__ = "0.1.0"
-__all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Report", "Progress", "Error", "ANSWERS", "TABLES"]
-__all__ += ["library_version"]
+__all__ = ["open", "address", "Heap", "Rows", "Answer", "Statement", "Report", "Treemap", "Progress", "Error"]
+__all__ += ["ANSWERS", "TABLES", "library_version"]
 
 
 # ---- the library ----
@@ -464,6 +465,14 @@ def _given(answer: _Answer, words: Sequence[Values], options: Dict[str, Values])
     return arguments
 
 
+def _c_arguments(arguments: Sequence[Tuple[str, Optional[bytes]]]) -> Any:
+    given = (_Argument * max(len(arguments), 1))()
+    for place, (name, value) in enumerate(arguments):
+        given[place].name = _whole(name.encode())
+        given[place].value = None if value is None else _whole(value)
+    return given
+
+
 def _said(text: str) -> bytes:
     if "\0" in text:
         raise Error("usage", "a statement has no NUL")
@@ -570,10 +579,9 @@ def _check_output(path: Union[str, "os.PathLike[str]"], inputs: Sequence[bytes])
     _raise(_lib.hdx_output_check(_whole(os.fsencode(path)), read, len(inputs), ctypes.byref(err)), err)
 
 
-class Report(str):
-    """A report of a heap: its text. A notebook shows the document."""
+class _Document(str):
+    """Base of documents about a heap: their text."""
 
-    kind = "html"  #: the format: html, md or json
     _dump = b""  # it must not be replaced
 
     def write(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -596,6 +604,15 @@ class Report(str):
             raise
         _sync_folder(folder)
 
+    def __str__(self) -> str:
+        return str.__str__(self)
+
+
+class Report(_Document):
+    """A report of a heap: its text. A notebook shows the document."""
+
+    kind = "html"  #: the format: html, md or json
+
     def _repr_html_(self) -> str:
         if self.kind != "html":
             return f"<pre>{html.escape(self)}</pre>"
@@ -607,8 +624,19 @@ class Report(str):
     def __repr__(self) -> str:
         return f"<heapdex report: {self.kind}, {len(self):,} characters>"
 
-    def __str__(self) -> str:
-        return str.__str__(self)
+
+class Treemap(_Document):
+    """A treemap of a heap: its text, which is SVG. A notebook shows the picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        # JupyterLab shows image/svg+xml as an image, in which tiles have no descriptions.
+        return f'<div style="overflow-x:auto">{self}</div>'
+
+    def __repr__(self) -> str:
+        return f"<heapdex treemap: {len(self):,} characters>"
 
 
 def _sync_folder(folder: str) -> None:
@@ -701,10 +729,7 @@ class Heap:
         self.close()
 
     def _stream(self, name: str, arguments: Sequence[Tuple[str, Optional[bytes]]]) -> _Stream:
-        given = (_Argument * max(len(arguments), 1))()
-        for place, (argument, value) in enumerate(arguments):
-            given[place].name = _whole(argument.encode())
-            given[place].value = None if value is None else _whole(value)
+        given = _c_arguments(arguments)
         return self._asked(
             lambda session, stream, err: _lib.hdx_answer_arrow(
                 session.at, name.encode(), given, len(arguments), ctypes.byref(stream), ctypes.byref(err)
@@ -734,40 +759,50 @@ class Heap:
 
     def _first_rows(self, name: str, arguments: Sequence[Tuple[str, Optional[bytes]]], most: int) -> _shown.Page:
         """Returns the first rows of an answer, and how many rows follow them."""
-        all_of_them = [("document", b"false"), *arguments, ("limit", str(most).encode())]
-        given = (_Argument * len(all_of_them))()
-        for place, (argument, value) in enumerate(all_of_them):
-            given[place].name = _whole(argument.encode())
-            given[place].value = None if value is None else _whole(value)
         pages: List[_shown.Page] = []
 
-        def call(session: _Session, _: _Stream, err: _Error) -> int:
-            rows, count, pieces = ctypes.c_void_p(), ctypes.c_uint(), _Pieces()
+        def read_page(rows: ctypes.c_void_p, err: _Error) -> int:
+            count, pieces = ctypes.c_uint(), _Pieces()
             options = _native.RenderOptions(format=_native.HDX_FORMAT_JSONL)
+            declared = _lib.hdx_rows_columns(rows, ctypes.byref(count))
+            columns = [_column(declared[place]) for place in range(count.value)]
+            similar = any(declared[place].flags & _native.HDX_COLUMN_SIMILAR for place in range(count.value))
+            code = _lib.hdx_render(rows, ctypes.byref(options), ctypes.byref(pieces.sink), ctypes.byref(err))
+            if code == 0:
+                read = [list(json.loads(line).values()) for line in pieces.text().splitlines()]
+                more = ctypes.c_uint64()
+                cut = _lib.hdx_rows_cut_off(rows, ctypes.byref(more))
+                known = more.value > 0 and not similar  # of rows that represent several, the objects are counted
+                follow = 0 if not cut else more.value if known else -1
+                reason = "" if read else _text(_lib.hdx_rows_empty_reason(rows))
+                pages.append(_shown.Page(columns, read, follow, reason))
+            return int(code)
+
+        self._with_rows(name, [("document", b"false"), *arguments, ("limit", str(most).encode())], read_page)
+        return pages[0]
+
+    def _with_rows(
+        self,
+        name: str,
+        arguments: Sequence[Tuple[str, Optional[bytes]]],
+        use: Callable[[ctypes.c_void_p, _Error], int],
+    ) -> None:
+        """Calls `use` with the rows of an answer, which are open during this call only; it returns a code."""
+        given = _c_arguments(arguments)
+
+        def call(session: _Session, _: _Stream, err: _Error) -> int:
+            rows = ctypes.c_void_p()
             code = _lib.hdx_answer_run(
-                session.at, name.encode(), given, len(given), ctypes.byref(rows), ctypes.byref(err)
+                session.at, name.encode(), given, len(arguments), ctypes.byref(rows), ctypes.byref(err)
             )
             if code != 0:
                 return int(code)
             try:
-                declared = _lib.hdx_rows_columns(rows, ctypes.byref(count))
-                columns = [_column(declared[place]) for place in range(count.value)]
-                similar = any(declared[place].flags & _native.HDX_COLUMN_SIMILAR for place in range(count.value))
-                code = _lib.hdx_render(rows, ctypes.byref(options), ctypes.byref(pieces.sink), ctypes.byref(err))
-                if code == 0:
-                    read = [list(json.loads(line).values()) for line in pieces.text().splitlines()]
-                    more = ctypes.c_uint64()
-                    cut = _lib.hdx_rows_cut_off(rows, ctypes.byref(more))
-                    known = more.value > 0 and not similar  # of rows that represent several, the objects are counted
-                    follow = 0 if not cut else more.value if known else -1
-                    reason = "" if read else _text(_lib.hdx_rows_empty_reason(rows))
-                    pages.append(_shown.Page(columns, read, follow, reason))
-                return int(code)
+                return use(rows, err)
             finally:
                 _lib.hdx_rows_close(rows)
 
         self._aside()._asked(call)
-        return pages[0]
 
     def report(
         self,
@@ -800,6 +835,32 @@ class Heap:
         if path is not None:
             report.write(path)
         return report
+
+    def treemap(self, *object: Values, **options: Values) -> "Treemap":
+        """Draws which class paths hold the memory: tiles are as large as what they retain; a notebook shows them.
+
+        Options are those of ``heap.dominators(merge=True)`` and are explained there: ``heap.treemap(by="package",
+        depth=2)``. ``least`` is 0.1% by default. ``str(treemap)`` is the SVG, ``treemap.write("app.svg")`` a file.
+        """
+        arguments = _given(_answers["dominators"], object, options)
+        names = [name for name, _ in arguments]
+        for name in ("columns", "where", "sort", "limit"):
+            if name in names:  # the tiles would not add up to the whole
+                raise Error("usage", f"a treemap needs all rows and columns: {name} cannot be used")
+        if "least" not in names:  # as for the command: a picture shows more of the tree than a table
+            arguments.append(("least", b"0.1%"))
+        title = os.path.basename(self._options.dump) + b": dominator tree by class path"
+        picture, pieces = _native.PictureOptions(format=_native.HDX_PICTURE_SVG, title=title), _Pieces()
+        self._with_rows(
+            "dominators",
+            [*arguments, ("merge", b"true"), ("document", b"false")],
+            lambda rows, err: int(
+                _lib.hdx_picture_write(rows, ctypes.byref(picture), ctypes.byref(pieces.sink), ctypes.byref(err))
+            ),
+        )
+        treemap = Treemap(pieces.text())
+        treemap._dump = self._options.dump
+        return treemap
 
     def _sql_stream(self, text: str, most: int) -> _Stream:
         def call(session: _Session, stream: _Stream, err: _Error) -> int:

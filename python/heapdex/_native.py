@@ -51,6 +51,8 @@ HDX_REPORT_HTML = 0
 HDX_REPORT_MARKDOWN = 1
 HDX_REPORT_JSON = 2
 
+HDX_PICTURE_SVG = 3
+
 
 # ---- structures ----
 
@@ -242,6 +244,11 @@ class ReportOptions(ctypes.Structure):
     ]
 
 
+class PictureOptions(ctypes.Structure):
+    c_name = "hdx_picture_options"
+    _fields_ = [("format", c_int), ("title", c_char_p), ("subject", c_void_p), ("inbound", c_bool)]
+
+
 class Schema(ctypes.Structure):
     c_name = "struct ArrowSchema"
 
@@ -322,6 +329,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "hdx_render": (c_int, [c_void_p, POINTER(RenderOptions), POINTER(Sink), POINTER(Error)]),
     "hdx_output_check": (c_int, [c_char_p, POINTER(c_char_p), c_size_t, POINTER(Error)]),
     "hdx_report_write": (c_int, [c_void_p, POINTER(ReportOptions), POINTER(Sink), POINTER(Error)]),
+    "hdx_picture_write": (c_int, [c_void_p, POINTER(PictureOptions), POINTER(Sink), POINTER(Error)]),
     "hdx_sql_open": (c_int, [c_void_p, POINTER(SqlOptions), _HANDLE, POINTER(Error)]),
     "hdx_sql_close": (None, [c_void_p]),
     "hdx_sql_arrow": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(Stream), POINTER(Error)]),

@@ -1,5 +1,6 @@
 """Rows without other packages: len, columns, head, iteration, tables in notebooks, progress, reports."""
 
+import gzip
 import json
 import os
 import pty
@@ -14,7 +15,7 @@ from unittest import mock
 
 import heapdex
 from heapdex import _progress, _shown
-from tests.test_heapdex import Case, upper_half
+from tests.test_heapdex import TOOL, TREE, Case, upper_half
 
 BUILD = """
 import sys, heapdex
@@ -152,6 +153,56 @@ class Reports(Case):
             with self.assertRaises(heapdex.Error) as e:
                 write(self.dump)
             self.assertEqual(e.exception.code, "usage")
+
+
+class Treemaps(Case):
+    def test_are_those_of_the_command(self):
+        options = (
+            ({}, []),
+            ({"by": "package", "reverse": True}, ["--by", "package", "--reverse"]),
+            ({"depth": 2, "least": "1K", "chains": "split"}, ["--depth", "2", "--least", "1K", "--chains", "split"]),
+        )
+        for given, words in options:
+            with self.subTest(words):
+                command = [TOOL, "dominators", self.dump, "--merge", "--format", "svg", "--quiet", *words]
+                want = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+                self.assertGreater(want.count("<rect"), 8)
+                self.assertEqual(str(self.heap.treemap(**given)), want)
+
+    def test_show_the_tree_below_an_object(self):
+        top = next(iter(self.heap.dominators(limit=1)))["address"]
+        self.assertIn("HashMap", self.heap.treemap(top))
+        self.assertEqual(self.heap.treemap(top), self.heap.treemap(object=heapdex.address(top)))
+        self.assertNotEqual(self.heap.treemap(top), self.heap.treemap())
+
+    def test_are_pictures_in_a_notebook_and_files(self):
+        treemap = self.heap.treemap()
+        self.assertTrue(treemap._repr_svg_().startswith("<svg "), treemap[:40])
+        self.assertIn(treemap._repr_svg_(), treemap._repr_html_())
+        path = os.path.join(self.folder, "map.svg")
+        treemap.write(path)
+        self.assertEqual(Path(path).read_text(encoding="utf-8"), str(treemap))
+        with self.assertRaises(heapdex.Error) as e:
+            treemap.write(self.dump)
+        self.assertEqual(e.exception.code, "usage")
+
+    def test_need_all_rows(self):
+        for option in ({"where": "retained > 1M"}, {"limit": 3}, {"sort": "class"}, {"columns": "class"}):
+            with self.subTest(option), self.assertRaises(heapdex.Error) as e:
+                self.heap.treemap(**option)
+            self.assertEqual(e.exception.code, "usage")
+
+    def test_show_hostile_names_as_text(self):
+        name = b"bookshop/Bookshop$SessionCache"
+        other = "bookshop/<script>\u202eSessions".encode().ljust(len(name), b"_")
+        dump = os.path.join(self.folder, "<script>.hprof")
+        with gzip.open(self.dump) as file:
+            Path(dump).write_bytes(file.read().replace(name, other))
+        with heapdex.open(dump) as heap:
+            html = heap.treemap()._repr_html_()
+        self.assertIn("<title>bookshop.&#60;script&#62;\\xe2\\x80\\xaeSessions", html)
+        self.assertNotIn("<script>", html)
+        self.assertNotIn("\u202e", html)
 
 
 class Watched(Case):
