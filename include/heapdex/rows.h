@@ -116,7 +116,12 @@ typedef enum hdx_column_flag {
     HDX_COLUMN_SIMILAR = 4096,
     HDX_COLUMN_FEW = 8192, /* many rows have few distinct texts: Arrow output uses a dictionary */
     /* with HDX_COLUMN_LABEL: a phrase, printed after the class without quotes, and alone if the class is null */
-    HDX_COLUMN_PHRASE = 16384
+    HDX_COLUMN_PHRASE = 16384,
+    /*
+     * No two rows count the same object. The sum over rows is a number of objects for a column of counts, their
+     * retained size for a column of bytes; a row with such an address is one object.
+     */
+    HDX_COLUMN_SUM = 32768
 } hdx_column_flag;
 
 /*
@@ -226,16 +231,33 @@ HDX_API hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error
 HDX_API hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err);
 
 /*
+ * Keeps at most n rows (0: all) after the first `skip`: one page of the rows. If rows follow, hdx_rows_cut_off returns
+ * the position after the page and `mark` as a cursor, from which the next page starts. `mark` is a number by which the
+ * caller recognizes the question.
+ */
+HDX_API hdx_code hdx_rows_page(hdx_rows **rows, uint64_t skip, uint64_t n, uint32_t mark, hdx_error *err);
+
+/*
  * Same as hdx_rows_limit, and counts the omitted rows after the last row if their number is not known, for at most
  * `milliseconds`.
  */
 HDX_API hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err);
 
-/*
- * Returns whether a limit omitted rows, and in *more how many; 0 if they were not counted. REQUIRES: hdx_rows_next
- * returned false.
- */
-HDX_API bool hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more);
+/* What a limit omitted after the last row that it kept. A number is 0 if it is not known. */
+#define HDX_CURSOR_SIZE 32u
+typedef struct hdx_rows_cut {
+    uint64_t before; /* rows before the page; always known */
+    uint64_t rows;
+    uint64_t objects;  /* objects that these rows stand for */
+    uint64_t retained; /* their retained size in bytes; 0 too if objects of several rows retain the same bytes */
+    char     cursor[HDX_CURSOR_SIZE]; /* where the next page starts (hdx_rows_page): "25-1f2e3d4c"; "": not a page */
+} hdx_rows_cut;
+
+/* Returns whether a limit omitted rows, and in *cut what. REQUIRES: hdx_rows_next returned false. */
+HDX_API bool hdx_rows_cut_off(const hdx_rows *rows, hdx_rows_cut *cut);
+
+/* Parses a cursor. Returns false if the text is none. */
+HDX_API bool hdx_cursor_parse(const char *text, uint64_t *skip, uint32_t *mark);
 
 #ifdef __cplusplus
 }

@@ -318,6 +318,21 @@ class Rows(_Read):
         rows._most_shown = max(count, _shown.ROWS)
         return rows
 
+    @property
+    def cut(self) -> Optional[Dict[str, Any]]:
+        """What follows the rows that ``limit`` selects; None: nothing. The rows are read once more for it.
+
+        ``rows``, ``objects`` and ``retained`` are numbers, or None if not known; ``rows.after(cut["cursor"])`` is the
+        next page.
+        """
+        if self._is_command():
+            raise TypeError(f"{self._name} may change files; it has no pages")
+        return self._heap._first_rows(self._name, self._arguments, self._most()).cut if self._most() > 0 else None
+
+    def after(self, cursor: str) -> "Rows":
+        """Selects the page that begins where the page with this cursor ended (``cut``)."""
+        return self._with("after", cursor)
+
     def _page(self, most: int) -> _shown.Page:
         own = self._most()
         page = self._heap._first_rows(self._name, self._arguments, _first(most, own))
@@ -766,16 +781,17 @@ class Heap:
             options = _native.RenderOptions(format=_native.HDX_FORMAT_JSONL)
             declared = _lib.hdx_rows_columns(rows, ctypes.byref(count))
             columns = [_column(declared[place]) for place in range(count.value)]
-            similar = any(declared[place].flags & _native.HDX_COLUMN_SIMILAR for place in range(count.value))
             code = _lib.hdx_render(rows, ctypes.byref(options), ctypes.byref(pieces.sink), ctypes.byref(err))
             if code == 0:
                 read = [list(json.loads(line).values()) for line in pieces.text().splitlines()]
-                more = ctypes.c_uint64()
-                cut = _lib.hdx_rows_cut_off(rows, ctypes.byref(more))
-                known = more.value > 0 and not similar  # of rows that represent several, the objects are counted
-                follow = 0 if not cut else more.value if known else -1
+                what = _native.RowsCut()
+                cut, more = None, 0
+                if _lib.hdx_rows_cut_off(rows, ctypes.byref(what)):
+                    cut = {name: getattr(what, name) or None for name in ("rows", "objects", "retained")}
+                    cut["cursor"] = _text(what.cursor)
+                    more = cut["rows"] or -1
                 reason = "" if read else _text(_lib.hdx_rows_empty_reason(rows))
-                pages.append(_shown.Page(columns, read, follow, reason))
+                pages.append(_shown.Page(columns, read, more, cut, reason))
             return int(code)
 
         self._with_rows(name, [("document", b"false"), *arguments, ("limit", str(most).encode())], read_page)

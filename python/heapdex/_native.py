@@ -35,11 +35,12 @@ HDX_TYPE_ADDRESS = 5
 HDX_COLUMN_WIDE = 2
 HDX_COLUMN_OPTIONAL = 4
 HDX_COLUMN_LATE = 8
-HDX_COLUMN_SIMILAR = 4096
 
 HDX_PARAMETER_OBJECTS = 7
 HDX_PARAMETER_WORD = 4
 HDX_ANSWER_HEAP = 16
+
+HDX_CURSOR_SIZE = 32
 
 HDX_FLEET_PARQUET = 0
 HDX_FLEET_CSV = 1
@@ -210,6 +211,17 @@ class Fleet(ctypes.Structure):
     ]
 
 
+class RowsCut(ctypes.Structure):
+    c_name = "hdx_rows_cut"
+    _fields_ = [
+        ("before", c_uint64),
+        ("rows", c_uint64),
+        ("objects", c_uint64),
+        ("retained", c_uint64),
+        ("cursor", c_char * HDX_CURSOR_SIZE),
+    ]
+
+
 class RenderOptions(ctypes.Structure):
     c_name = "hdx_render_options"
     _fields_ = [
@@ -323,7 +335,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "hdx_column_type_name": (c_char_p, [c_int]),
     "hdx_column_unit_name": (c_char_p, [c_int]),
     "hdx_rows_columns": (POINTER(Column), [c_void_p, POINTER(c_uint)]),
-    "hdx_rows_cut_off": (c_bool, [c_void_p, POINTER(c_uint64)]),
+    "hdx_rows_cut_off": (c_bool, [c_void_p, POINTER(RowsCut)]),
     "hdx_rows_empty_reason": (c_char_p, [c_void_p]),
     "hdx_rows_close": (None, [c_void_p]),
     "hdx_render": (c_int, [c_void_p, POINTER(RenderOptions), POINTER(Sink), POINTER(Error)]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from typing import Any, List, NamedTuple, Sequence
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence
 
 ROWS = 50  #: rows of a table, unless ``head`` asks for more
 MOST = 200  #: characters of a text
@@ -38,6 +38,7 @@ class Page(NamedTuple):
     columns: List[Column]
     rows: Sequence[Sequence[Any]]
     more: int = 0  #: number of further rows; -1: there are some, their number is not known
+    cut: Optional[Dict[str, Any]] = None  #: what follows these rows; None: nothing
     reason: str = ""  #: why there are no rows, if that is known
 
 

@@ -122,6 +122,21 @@ class Read(Case):
         self.assertEqual(len(plan.head(1)), 1)
         self.assertEqual(len(self.heap.sql("SELECT 1").head(1 << 70)), 1)
 
+    def test_a_limit_knows_what_follows_and_where_the_next_page_begins(self):
+        whole = list(self.heap.dominators())
+        first = self.heap.dominators(limit=40)
+        cut = first.cut
+        self.assertEqual((cut["rows"], cut["objects"]), (len(whole) - 40, len(whole) - 40))
+        self.assertEqual(cut["retained"], sum(row["retained"] for row in whole[40:]))
+        self.assertEqual(list(first.after(cut["cursor"])), whole[40:80])
+        rest = first.after(cut["cursor"]).limit(len(whole))
+        self.assertEqual((list(rest), len(rest), rest.cut), (whole[40:], len(whole) - 40, None))
+        self.assertIsNone(self.heap.dominators().cut)
+        self.assertIsNone(self.heap.roots(limit=1).cut["retained"])
+        with self.assertRaises(heapdex.Error) as refused:
+            list(self.heap.histogram(limit=40).after(cut["cursor"]))
+        self.assertEqual(refused.exception.code, "usage")
+
     def test_addresses_are_not_negative(self):
         self.assertGreater(min(row["address"] for row in self.heap.objects["address"] if row["address"]), 1 << 31)
         with heapdex.open(upper_half(os.path.join(self.folder, "half.hprof"))) as heap:

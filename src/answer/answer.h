@@ -7,6 +7,7 @@
  *   arguments.c  the parameters that all answers accept, and the checks of arguments
  *   asking.c     shared by answers: runs a question, adds the head to its rows and shapes them
  *   shape.c      conditions, order, limit and columns: what they require of a question, and the shaping of rows
+ *   page.c       recognizes the question of which a cursor continues the rows
  *   session.c    dumps, their indexes and graphs, as far as questions need them
  *   head.c       the head of every document
  *   schema.c     the JSON Schema of an answer
@@ -132,7 +133,15 @@ hdx_wanted hdx_answer_wanted(const hdx_arguments *a, const hdx_form *form, hdx_a
 /* Passes conditions on fields to the question, if the answer is about a set of objects. */
 hdx_code hdx_answer_fields(const hdx_arguments *a, const hdx_form *form, hdx_arena *arena, hdx_query *q,
                            hdx_error *err);
-hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err);
+/* mark: of the question, for cursors (page.c). */
+hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, uint32_t mark, hdx_rows **rows, hdx_error *err);
+
+/* ---- page.c ---- */
+/*
+ * Computes the mark of a question about the dumps of the session. Returns HDX_USAGE if the arguments have a cursor with
+ * another mark. s NULL: the question is not about dumps of a session.
+ */
+hdx_code hdx_answer_mark(const hdx_session *s, const hdx_arguments *a, uint32_t *mark, hdx_error *err);
 
 /* ---- head.c ---- */
 /* Sets the head of the document. lacks: an additional warning, from hdx_session_lacks; NULL: none. */

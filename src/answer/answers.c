@@ -99,7 +99,7 @@ static hdx_code check_shape(const hdx_arguments *a, hdx_error *err)
     if (form->column_count == 0 || (code = hdx_table_new(form->columns, form->column_count, &table, err)) != HDX_OK)
         return code;
     if ((code = hdx_table_rows(table, &rows, err)) == HDX_OK &&
-        (code = hdx_answer_shape(a, NULL, &rows, err)) == HDX_OK)
+        (code = hdx_answer_shape(a, NULL, 0, &rows, err)) == HDX_OK)
         hdx_rows_close(rows);
     return code;
 }

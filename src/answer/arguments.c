@@ -10,6 +10,8 @@ static const hdx_parameter common[] = {
       "sort the rows; default for sizes and counts: descending" },
     { "limit", HDX_PARAMETER_NUMBER, 0, "N", NULL, NULL, NULL, NULL, 0, 0,
       "number of rows to show; default for tables: 25; 0 shows all" },
+    { "after", HDX_PARAMETER_TEXT, 0, "CURSOR", NULL, NULL, NULL, NULL, 0, 0,
+      "begin after the rows of the page before: its \"cut\".\"cursor\" in JSON" },
     { "where", HDX_PARAMETER_TEXT, HDX_PARAMETER_REPEATED, "'COL OP VALUE'", NULL, NULL, NULL, NULL, 0, 0,
       "select rows: = != < <= > >= ~ (regular expression); may be repeated" },
     { "reachable", HDX_PARAMETER_CHOICE, 0, "WHICH", "live all garbage", NULL, NULL, NULL, 0, 0,
@@ -43,6 +45,23 @@ static hdx_code check_sort(const char *value, const char *before, hdx_error *err
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%ssort '%.60s': expected :asc or :desc after the column",
                         before, value);
     return HDX_OK;
+}
+
+/* Pages need the order of rows that the common limit cuts; `path` counts paths. */
+static hdx_code check_after(const hdx_arguments *a, const char *before, hdx_error *err)
+{
+    const char *after = hdx_answer_last(a, "after");
+    uint64_t    skip;
+    uint32_t    mark;
+    if (after == NULL)
+        return HDX_OK;
+    if (hdx_argument_declared(a, "limit"))
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%safter does not apply to %s", before, a->answer->name);
+    return hdx_cursor_parse(after, &skip, &mark)
+               ? HDX_OK
+               : hdx_hint(err,
+                          hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "%safter '%.60s': not a cursor", before, after),
+                          "a JSON document with --limit has the cursor of the next page in \"cut\"");
 }
 
 /*
@@ -98,6 +117,8 @@ static hdx_code check(const hdx_arguments *a, const char *before, hdx_error *err
         code = check_scope(a, before, err);
     if (code == HDX_OK)
         code = check_view(a, before, err);
+    if (code == HDX_OK)
+        code = check_after(a, before, err);
     return code != HDX_OK ? code : check_sort(hdx_answer_last(a, "sort"), before, err);
 }
 

@@ -35,9 +35,12 @@ hdx_code hdx_answer_finish(hdx_session *s, const hdx_arguments *a, const hdx_que
         code = hdx_answer_or_close(rows, name_view(s, *rows, err));
     if (code != HDX_OK)
         return code;
+    uint32_t mark;
+    if ((code = hdx_answer_or_close(rows, hdx_answer_mark(s, a, &mark, err))) != HDX_OK)
+        return code;
     hdx_rows_set_progress(*rows, &s->progress);
     hdx_rows_set_judge(*rows, hdx_answer_judge, s);
-    return hdx_answer_shape(a, q, rows, err);
+    return hdx_answer_shape(a, q, mark, rows, err);
 }
 
 hdx_code hdx_answer_question(const hdx_question *question, const hdx_query *q, const hdx_argument *arguments,

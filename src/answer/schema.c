@@ -138,6 +138,17 @@ static const hdx_column view_keys[] = {
 };
 static const hdx_column view_key = HDX_NESTED("view", OBJECT, 0, "view of the index that the answer used", view_keys);
 
+static const hdx_column cut_keys[] = {
+    HDX_COLUMN("rows", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "rows that follow; null if they are not counted"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "objects in these rows; null if not known"),
+    HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
+               "their retained size; null if not known, or if rows may count the same bytes"),
+    HDX_COLUMN("cursor", TEXT, NONE, 0, "value of `after` for the next page"),
+};
+static const hdx_column cut_key =
+    HDX_NESTED("cut", OBJECT, HDX_COLUMN_OPTIONAL | HDX_COLUMN_NULLABLE,
+               "what follows the page; only with `limit` or `after`, null on the last page", cut_keys);
+
 hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *arguments, size_t count, char **text,
                            hdx_error *err)
 {
@@ -145,7 +156,7 @@ hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *argumen
     hdx_buffer       out = hdx_buffer_of(NULL);
     const hdx_column rows = { "rows",           HDX_TYPE_LIST, HDX_UNIT_NONE,     0,
                               answer->sentence, form->columns, form->column_count };
-    hdx_column       all[HDX_COUNT(head_keys) + 2 + 16];
+    hdx_column       all[HDX_COUNT(head_keys) + 3 + 16];
     unsigned         n = 0;
     *text = NULL;
     for (unsigned i = 0; i < HDX_COUNT(head_keys); i++)
@@ -154,6 +165,8 @@ hdx_code hdx_answer_schema(const hdx_answer *answer, const hdx_argument *argumen
         hdx_answer_last(&(hdx_arguments){ answer, arguments, count }, "view") != NULL)
         all[n++] = view_key;
     all[n++] = rows;
+    if (!hdx_argument_declared(&(hdx_arguments){ answer, arguments, count }, "limit"))
+        all[n++] = cut_key;
     for (unsigned i = 0; i < answer->document_count && n < HDX_COUNT(all); i++)
         all[n++] = answer->document[i];
     hdx_buffer_text(&out, "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ");

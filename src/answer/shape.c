@@ -190,11 +190,24 @@ static hdx_code make_late(const hdx_query *q, uint64_t which, bool all_at_once, 
     return code;
 }
 
-hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows **rows, hdx_error *err)
+/* Keeps the page that --limit and --after select. */
+static hdx_code page(const hdx_arguments *a, uint32_t mark, hdx_rows **rows, hdx_error *err)
 {
-    const char       *order = hdx_answer_last(a, "sort"), *limit = hdx_answer_last(a, "limit");
-    const char       *chosen = hdx_answer_last(a, "columns");
-    uint64_t          most = 0;
+    const char *limit = hdx_answer_last(a, "limit"), *after = hdx_answer_last(a, "after");
+    uint64_t    most = 0, skip = 0;
+    uint32_t    of;
+    if (hdx_argument_declared(a, "limit"))
+        return HDX_OK;
+    if (limit != NULL)
+        (void)hdx_size_of(limit, &most);
+    if (after != NULL)
+        (void)hdx_cursor_parse(after, &skip, &of);
+    return most == 0 && skip == 0 ? HDX_OK : hdx_rows_page(rows, skip, most, mark, err);
+}
+
+hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, uint32_t mark, hdx_rows **rows, hdx_error *err)
+{
+    const char       *order = hdx_answer_last(a, "sort"), *chosen = hdx_answer_last(a, "columns");
     unsigned          count;
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     const use         u = use_of(a, columns, count);
@@ -207,8 +220,8 @@ hdx_code hdx_answer_shape(const hdx_arguments *a, const hdx_query *q, hdx_rows *
         code = where(a, q != NULL, true, rows, err);
     if (code == HDX_OK && order != NULL)
         code = sort(rows, order, err);
-    if (code == HDX_OK && limit != NULL && !hdx_argument_declared(a, "limit") && hdx_size_of(limit, &most) && most > 0)
-        code = hdx_rows_limit(rows, most, err);
+    if (code == HDX_OK)
+        code = page(a, mark, rows, err);
     if (code == HDX_OK)
         code = make_late(q, late & u.show & ~u.decide, false, rows, err);
     if (code == HDX_OK && chosen != NULL)

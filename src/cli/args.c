@@ -132,7 +132,7 @@ static bool is_dump(const char *word)
 /* A dump without a command gets an overview; options that need a command are refused. */
 static hdx_code check_look(const cli_call *call, const char *const *words, size_t word_count, hdx_error *err)
 {
-    static const char *const rows[] = { "columns", "sort", "where", "limit", "reachable" };
+    static const char *const rows[] = { "columns", "sort", "where", "limit", "after", "reachable" };
     const char              *dump = words[0];
     if (call->wants == CLI_WANTS_SCHEMA || call->format != HDX_FORMAT_TABLE)
         return hdx_hint(err,
@@ -385,7 +385,7 @@ static hdx_code check_call(cli_call *call, hdx_error *err)
         code = usage(err, "only one report can be written to standard output");
     else if (cli_is(call, "report") &&
              (cli_given(call, "where") || cli_given(call, "sort") || cli_given(call, "columns") ||
-              cli_given(call, "limit") || cli_given(call, "reachable")))
+              cli_given(call, "limit") || cli_given(call, "after") || cli_given(call, "reachable")))
         code = usage(err, "'report' has no rows to select or sort");
     else if (call->raw && call->format != HDX_FORMAT_CSV && call->format != HDX_FORMAT_TSV)
         code = usage(err, "--raw requires --format csv or tsv");

@@ -385,7 +385,9 @@ hdx_code cli_batch(cli_run *run, hdx_rows **rows, hdx_error *err)
         return hdx_hint(err, code, "run the same command again to resume");
     if (code == HDX_OK) {
         const hdx_arguments shape = { c->answer, c->arguments, c->argument_count };
-        code = hdx_answer_shape(&shape, NULL, rows, err);
+        uint32_t            mark;
+        if ((code = hdx_answer_mark(NULL, &shape, &mark, err)) == HDX_OK)
+            code = hdx_answer_shape(&shape, NULL, mark, rows, err);
     }
     return code;
 }

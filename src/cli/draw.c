@@ -25,7 +25,7 @@ bool cli_draw_named(const char *format, hdx_picture_format *out)
 /* Some rows would not add up to the whole, and columns are read by their names. */
 static hdx_code check_rows(const cli_call *c, const char *format, hdx_error *err)
 {
-    static const char *const refused[] = { "columns", "where", "sort", "limit" };
+    static const char *const refused[] = { "columns", "where", "sort", "limit", "after" };
     const bool               graph = c->picture == HDX_PICTURE_DOT;
     for (size_t i = 0; i < (graph ? 1 : sizeof refused / sizeof *refused); i++)
         if (cli_given(c, refused[i]) != NULL)

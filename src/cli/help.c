@@ -247,6 +247,7 @@ static void put_choices_topic(hdx_buffer *out)
                          "\n--columns A,B,C          show these, in this order, even if not in tables\n"
                          "--sort COL[:asc|desc]    default: sizes and counts descend, others ascend\n"
                          "--limit N                0 shows all; path counts paths\n"
+                         "--after CURSOR           the next page: \"cut\".\"cursor\" of the JSON document\n"
                          "--where 'COL OP VALUE'   several conditions must all be true\n"
                          "\nOP is = != < <= > >= or ~ (a regular expression that matches anywhere).\n"
                          "\nVALUE is\n"

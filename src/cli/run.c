@@ -226,7 +226,7 @@ static bool put_early_answer(void *context, hdx_rows *rows)
  */
 static bool folds(const cli_call *c, const cli_output *output)
 {
-    static const char *const says[] = { "fold", "by", "depth", "merge", "columns", "where", "sort" };
+    static const char *const says[] = { "fold", "by", "depth", "merge", "columns", "where", "sort", "after" };
     bool                     free = c->format == HDX_FORMAT_TABLE && output->path == NULL && isatty(STDOUT_FILENO) == 1;
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         free = free && cli_given(c, says[i]) == NULL;
@@ -237,8 +237,8 @@ static bool folds(const cli_call *c, const cli_output *output)
 static bool lists_by_address(const cli_call *c)
 {
     const hdx_form *form = hdx_answer_form(c->answer, c->arguments, c->argument_count);
-    return c->format == HDX_FORMAT_TABLE && c->answer->order != NULL && cli_given(c, "sort") == NULL && form != NULL &&
-           form->parameter == NULL;
+    return c->format == HDX_FORMAT_TABLE && c->answer->order != NULL && cli_given(c, "sort") == NULL &&
+           cli_given(c, "after") == NULL && form != NULL && form->parameter == NULL;
 }
 
 /* Adds arguments that follow from options of the command line, which the library does not know. */

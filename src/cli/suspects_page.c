@@ -96,7 +96,8 @@ hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, co
 {
     page            p = { .options = options, .sink = sink };
     const hdx_cell *row, *suspects = hdx_rows_extra_cell(rows, "suspects");
-    uint64_t        shown = 0, more = 0;
+    uint64_t        shown = 0;
+    hdx_rows_cut    cut;
     hdx_code        code = HDX_OK;
     bool            good = true;
     while (code == HDX_OK && hdx_rows_next(rows, &row)) {
@@ -109,9 +110,9 @@ hdx_code cli_suspects_page(hdx_rows *rows, const hdx_render_options *options, co
     if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
         if (shown == 0)
             cli_put_empty_reason(&p.line, rows);
-        else if (hdx_rows_cut_off(rows, &more) && options->rest != NULL)
+        else if (hdx_rows_cut_off(rows, &cut) && options->rest != NULL)
             hdx_buffer_format(&p.line, "\n(more suspects; %s)\n", options->rest);
-        else if (hdx_rows_cut_off(rows, &more))
+        else if (hdx_rows_cut_off(rows, &cut))
             hdx_buffer_text(&p.line, "\n(more suspects)\n");
         good = cli_flush(&p.line, sink);
     }

@@ -140,6 +140,7 @@ size_t cli_options_of(const hdx_answer *answer, cli_option options[CLI_OPTIONS_M
             if (strcmp(common[k].name, "document") != 0 && /* set by --format */
                 strcmp(common[k].name, "texts") != 0 && strcmp(common[k].name, "sizes") != 0 &&
                 !has_own(answer, common[k].name) &&
+                (strcmp(common[k].name, "after") != 0 || !has_own(answer, "limit")) && /* its rows have no pages */
                 !(answer != NULL && cli_has_language(answer) && shapes_rows(common[k].name)) &&
                 (answer == NULL || (answer->flags & HDX_ANSWER_HEAP) != 0 ||
                  (strcmp(common[k].name, "reachable") != 0 && strcmp(common[k].name, "view") != 0)) &&

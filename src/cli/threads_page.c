@@ -130,9 +130,10 @@ static void put_locals(page *p, const hdx_cell *locals)
 
 hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, const hdx_sink *sink, hdx_error *err)
 {
-    page     p = { .options = options };
-    bool     good = true;
-    uint64_t n = 0, more = 0;
+    page         p = { .options = options };
+    bool         good = true;
+    uint64_t     n = 0;
+    hdx_rows_cut cut;
     p.out = p.text = hdx_buffer_of(NULL);
     p.columns = hdx_rows_columns(rows, &p.count);
     for (; good && hdx_rows_next(rows, &p.row); n++) {
@@ -150,12 +151,12 @@ hdx_code cli_threads_page(hdx_rows *rows, const hdx_render_options *options, con
     hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
     if (good && code == HDX_OK && n == 0) {
         cli_put_empty_reason(&p.out, rows);
-    } else if (good && code == HDX_OK && hdx_rows_cut_off(rows, &more)) {
-        const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
+    } else if (good && code == HDX_OK && hdx_rows_cut_off(rows, &cut)) {
+        const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = cut.rows };
         hdx_buffer_text(&p.out, options->ascii ? "\n... " : "\n… ");
-        if (more > 0)
+        if (cut.rows > 0)
             put(&p, "", &rest, HDX_UNIT_COUNT, " ");
-        hdx_buffer_format(&p.out, "more thread%s%s%s%s\n", more == 1 ? "" : "s", options->rest != NULL ? " (" : "",
+        hdx_buffer_format(&p.out, "more thread%s%s%s%s\n", cut.rows == 1 ? "" : "s", options->rest != NULL ? " (" : "",
                           options->rest != NULL ? options->rest : "", options->rest != NULL ? ")" : "");
     }
     good = good && cli_flush(&p.out, sink);

@@ -20,7 +20,7 @@ static const hdx_column columns[] = {
     HDX_COLUMN("kind", TEXT, NONE, 0, "kind of leak: application, library or unreachable"),
     HDX_COLUMN("signature", TEXT, NONE, HDX_COLUMN_NULLABLE,
                "signature, equal for leaks of the same cause in all dumps; null for unreachable objects"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of leaking objects with this signature"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "number of leaking objects with this signature"),
     HDX_COLUMN("dumps", UNSIGNED, COUNT, 0, "number of dumps with this leak"),
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE, SIZE_SENTENCE),
     HDX_COLUMN("retained_objects", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, COUNT_SENTENCE),

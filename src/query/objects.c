@@ -12,7 +12,7 @@
 
 #define LABEL 2u
 static const hdx_column columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "address of the object"),
     HDX_CLASS_COLUMN(0),
     HDX_LABEL_COLUMN,
     HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),

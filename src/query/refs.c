@@ -30,7 +30,7 @@ static const hdx_column columns[] = {
 static const hdx_column class_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the objects at the other end"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects of the class"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "distinct objects of the class"),
     HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, 0,
                "sum of their retained sizes; bytes that several of them retain count repeatedly"),

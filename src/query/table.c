@@ -159,7 +159,7 @@ enum {
 
 static const hdx_column object_columns[COLUMNS] = {
     [ID] = HDX_COLUMN("id", UNSIGNED, NONE, 0, "number of the object in the index, in the order of addresses"),
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "address of the object"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME | HDX_COLUMN_FEW,
                          "class of the object"),
     [CLASS_ADDRESS] = HDX_COLUMN("class_address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "address of the class object"),

@@ -6,6 +6,7 @@
  * terminal.
  */
 #include "render/out.h"
+#include "rows/rows.h"
 #include "rows/walk.h"
 
 #include <math.h>
@@ -167,6 +168,27 @@ static void put_top_member(hdx_out *out, const char *key, const hdx_cell *value)
     hdx_out_string(out, "\n  ]");
 }
 
+/* Writes what a page omits: "cut": {"rows": 237, "objects": 41204, "retained": null, "cursor": "25-1f2e3d4c"}. */
+static void put_cut(hdx_out *out, const hdx_rows *rows)
+{
+    hdx_rows_cut cut;
+    if (!hdx_rows_paged(rows))
+        return;
+    hdx_out_string(out, ",\n");
+    if (!hdx_rows_cut_off(rows, &cut)) {
+        put_top_member(out, "cut", &(hdx_cell){ .kind = HDX_CELL_NULL });
+        return;
+    }
+    const hdx_member members[] = {
+        { "rows", cut.rows > 0 ? hdx_cell_uint(cut.rows) : hdx_cell_null() },
+        { "objects", cut.objects > 0 ? hdx_cell_uint(cut.objects) : hdx_cell_null() },
+        { "retained", cut.retained > 0 ? hdx_cell_uint(cut.retained) : hdx_cell_null() },
+        { "cursor", hdx_cell_string(cut.cursor) },
+    };
+    const hdx_cell object = hdx_cell_object(members, HDX_COUNT(members));
+    put_top_member(out, "cut", &object);
+}
+
 hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hdx_error *err)
 {
     unsigned          count;
@@ -188,6 +210,7 @@ hdx_code hdx_render_json(hdx_rows *rows, const hdx_cell *first, hdx_out *out, hd
     if (code != HDX_OK)
         return code;
     hdx_out_string(out, any ? "\n  ]" : "]");
+    put_cut(out, rows);
     const hdx_member *extra;
     for (unsigned i = 0; (extra = hdx_rows_extra(rows, i))->key != NULL; i++) {
         hdx_out_string(out, ",\n");

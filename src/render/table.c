@@ -566,16 +566,13 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     static const char *const dots[] = { "… ", "... " };
     const hdx_render_options counts = { .human_sizes = l->options->human_sizes };
     hdx_buffer               text = hdx_buffer_of(NULL), about = hdx_buffer_of(NULL);
-    uint64_t                 more;
-    bool                     cut = hdx_rows_cut_off(rows, &more);
-    if (l->others > 0 && more > 0) { /* `more` counts objects, including those that shown rows represent */
-        more -= l->others < more ? l->others : more;
-        cut = more > 0;
-    }
-    const hdx_cell all = { .kind = HDX_CELL_UINT, .as.natural = count + more };
-    const hdx_cell rest = { .kind = HDX_CELL_UINT, .as.natural = more };
-    const char    *what = l->columns[l->at[l->first].from].name;
-    bool           named = false;
+    hdx_rows_cut             behind;
+    const bool               cut = hdx_rows_cut_off(rows, &behind);
+    const uint64_t           more = l->similar == NONE ? behind.rows : behind.objects;
+    const hdx_cell           all = { .kind = HDX_CELL_UINT, .as.natural = behind.before + count + more };
+    const hdx_cell           rest = { .kind = HDX_CELL_UINT, .as.natural = more };
+    const char              *what = l->columns[l->at[l->first].from].name;
+    bool                     named = false;
     for (unsigned i = l->first; i <= l->last; i++) /* the object, or the first column that is not a number */
         if (!l->at[i].hidden && !l->at[i].number && (!named || l->at[i].label != NONE)) {
             what = l->at[i].title;
@@ -592,7 +589,7 @@ static hdx_code put_end(layout *l, hdx_rows *rows, uint64_t count, const hdx_buf
     const size_t name =
         strlen(what) > 5 && strcmp(what + strlen(what) - 5, "_name") == 0 ? strlen(what) - 5 : strlen(what);
     hdx_buffer_format(&text, " %.*s%s", (int)name, what, all.as.natural == 1 ? "" : what[name - 1] == 's' ? "es" : "s");
-    if (cut && more > 0)
+    if (behind.before + more > 0)
         hdx_buffer_format(&text, " (%llu shown%s%s)", (unsigned long long)count, l->options->rest != NULL ? "; " : "",
                           l->options->rest != NULL ? l->options->rest : "");
     if (text.len > 0 && (!cut || more > 0) && put_total(l, rows, text.at)) {
@@ -652,10 +649,11 @@ static void put_title(hdx_out *out, const char *title, hdx_buffer *text, bool as
 
 static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample *s, hdx_buffer *text, hdx_error *err)
 {
-    hdx_buffer omitted = hdx_buffer_of(NULL);
-    uint64_t   count = 0, more_rows;
-    double     percents[2];
-    hdx_code   code = read_sample(l, rows, &row, s, text, err);
+    hdx_buffer   omitted = hdx_buffer_of(NULL);
+    uint64_t     count = 0;
+    double       percents[2];
+    hdx_rows_cut cut;
+    hdx_code     code = read_sample(l, rows, &row, s, text, err);
     if (code != HDX_OK)
         return code;
     measure(l, s);
@@ -680,7 +678,7 @@ static hdx_code put_rows(layout *l, hdx_rows *rows, const hdx_cell *row, sample 
         code = hdx_no_memory(err, "a table", text->len);
     if (code == HDX_OK && count == 0)
         put_empty(rows, l->out);
-    if (code == HDX_OK && (count > 0 || hdx_rows_cut_off(rows, &more_rows)))
+    if (code == HDX_OK && (count > 0 || hdx_rows_cut_off(rows, &cut)))
         code = put_end(l, rows, count, &omitted, err);
     hdx_buffer_free(&omitted);
     return code;

@@ -17,7 +17,8 @@
 
 typedef struct made {
     hdx_rows_maker maker;
-    hdx_run_maker *run; /* NULL: the maker cannot make runs */
+    hdx_run_maker *run;               /* NULL: the maker cannot make runs */
+    uint64_t       objects, retained; /* sums over all rows; 0: unknown */
     hdx_cell      *cells;
 } made;
 
@@ -42,10 +43,19 @@ static void made_close(hdx_rows *rows)
     free(m);
 }
 
-static uint64_t made_total(const hdx_rows *rows)
+static uint64_t known(uint64_t sum) { return sum == 0 ? HDX_ROWS_UNKNOWN : sum; }
+
+static hdx_sums made_total(const hdx_rows *rows)
 {
     const made *m = rows->state;
-    return m->maker.total == 0 ? HDX_ROWS_UNKNOWN : m->maker.total;
+    return (hdx_sums){ known(m->maker.total), known(m->objects), known(m->retained) };
+}
+
+void hdx_rows_set_sums(hdx_rows *rows, uint64_t objects, uint64_t retained)
+{
+    made *m = rows->base->state;
+    m->objects = objects;
+    m->retained = retained;
 }
 
 hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err)
@@ -67,7 +77,7 @@ hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **
             maker->close(maker->state);
         return hdx_no_memory(err, "rows", sizeof *rows);
     }
-    *m = (made){ *maker, NULL, cells };
+    *m = (made){ .maker = *maker, .cells = cells };
     rows->columns = maker->columns;
     rows->column_count = maker->column_count;
     rows->base = rows;
@@ -179,7 +189,10 @@ hdx_code hdx_rows_drop(hdx_rows **rows, hdx_code code)
     return code;
 }
 
-uint64_t hdx_rows_total(const hdx_rows *rows) { return rows->total != NULL ? rows->total(rows) : HDX_ROWS_UNKNOWN; }
+hdx_sums hdx_rows_total(const hdx_rows *rows)
+{
+    return rows->total != NULL ? rows->total(rows) : (hdx_sums){ HDX_ROWS_UNKNOWN, HDX_ROWS_UNKNOWN, HDX_ROWS_UNKNOWN };
+}
 
 const hdx_column *hdx_rows_columns(const hdx_rows *rows, unsigned *count)
 {

@@ -15,6 +15,11 @@
 
 #define HDX_ROWS_UNKNOWN UINT64_MAX
 
+/* Sums over rows. A sum that is not known is HDX_ROWS_UNKNOWN. */
+typedef struct hdx_sums {
+    uint64_t rows, objects, retained;
+} hdx_sums;
+
 typedef enum hdx_shape {
     HDX_SHAPE_BASE,
     HDX_SHAPE_WHERE,
@@ -39,10 +44,8 @@ struct hdx_rows {
     void (*close)(hdx_rows *rows); /* frees `state`; may be NULL */
     /* As hdx_rows_run; NULL: rows are only available one by one. */
     hdx_code (*run)(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
-    /*
-     * Returns the number of all rows if it is known without computing them, otherwise HDX_ROWS_UNKNOWN. NULL: unknown.
-     */
-    uint64_t (*total)(const hdx_rows *rows);
+    /* Returns the sums over all rows as far as they are known without computing rows. NULL: none is known. */
+    hdx_sums (*total)(const hdx_rows *rows);
 
     hdx_mem  *mem;   /* counts the memory of the rows and outlives them; NULL: not counted */
     hdx_mem  *scope; /* closed after everything else; base only; NULL: none */
@@ -72,7 +75,7 @@ void hdx_rows_fresh(hdx_rows *rows);
 hdx_code hdx_rows_pull(hdx_rows *rows, const hdx_cell **row, hdx_error *err);
 /* Closes *rows and sets it to NULL. Returns `code`, for error paths. */
 hdx_code hdx_rows_drop(hdx_rows **rows, hdx_code code);
-uint64_t hdx_rows_total(const hdx_rows *rows);
+hdx_sums hdx_rows_total(const hdx_rows *rows);
 /* Returns whether the caller requested cancellation (hdx_rows_set_progress). */
 bool hdx_rows_stopped(const hdx_rows *rows);
 
@@ -105,6 +108,17 @@ hdx_code hdx_row_pack(hdx_buffer *store, const hdx_cell *row, unsigned count, un
 uint64_t hdx_row_size(const hdx_buffer *store, uint64_t offset);
 /* Decodes a row; texts and keys point into the store, everything else is in the arena. NULL: no memory. */
 const hdx_cell *hdx_row_unpack(const hdx_buffer *store, uint64_t offset, unsigned count, hdx_arena *arena);
+
+/* ---- limit.c ---- */
+/* Columns that say for how many objects a row stands and what these retain. */
+typedef struct hdx_weights {
+    unsigned objects, retained;           /* UINT_MAX: there is no such column */
+    unsigned more_objects, more_retained; /* of similar objects in the row */
+    bool     each;                        /* a row is one object, and those of more_objects */
+} hdx_weights;
+hdx_weights hdx_weights_of(const hdx_column *columns, unsigned count);
+/* Adds a row to the sums. Sums without a column become HDX_ROWS_UNKNOWN. */
+void hdx_sums_add(hdx_sums *sums, const hdx_weights *weights, const hdx_cell *row);
 
 /* ---- sort.c ---- */
 /* Announces that only the first n rows of a sorting cursor will be read. */

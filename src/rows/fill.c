@@ -113,7 +113,7 @@ static void fill_close(hdx_rows *rows)
     free_filling(f);
 }
 
-static uint64_t fill_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
+static hdx_sums fill_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
 
 hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, const hdx_filler *filler, uint64_t first,
                        uint64_t most, hdx_error *err)

@@ -45,6 +45,8 @@ hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *e
  * HDX_LIMIT. REQUIRES: `mem` outlives the rows.
  */
 hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
+/* Sets the sums of columns with HDX_COLUMN_SUM over all rows, as far as they are known in advance; 0: unknown. */
+void hdx_rows_set_sums(hdx_rows *rows, uint64_t objects, uint64_t retained);
 /* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
 
@@ -156,6 +158,8 @@ hdx_code   hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err)
 
 /* Returns whether a condition omits rows of the answer. */
 bool hdx_rows_filtered(const hdx_rows *rows);
+/* Returns whether the rows are a page of the answer (hdx_rows_page). */
+bool hdx_rows_paged(const hdx_rows *rows);
 
 /* ---- cells ---- */
 static inline hdx_cell hdx_cell_null(void) { return (hdx_cell){ .kind = HDX_CELL_NULL }; }

@@ -1,5 +1,5 @@
 /*
- * shape.c - selects columns, limits the number of rows, and finds a column by the name that a caller wrote.
+ * shape.c - selects columns, and finds a column by the name that a caller wrote.
  */
 #include "base/nearest.h"
 #include "rows/cursor.h"
@@ -107,7 +107,7 @@ static hdx_code select_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint3
 
 static void select_close(hdx_rows *rows) { free_selection(rows->state); }
 
-static uint64_t select_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
+static hdx_sums select_total(const hdx_rows *rows) { return hdx_rows_total(rows->below); }
 
 static const char *trim(const char *from, size_t *len)
 {
@@ -204,120 +204,4 @@ hdx_code hdx_rows_select(hdx_rows **rows, const char *columns, hdx_error *err)
     (*rows)->close = select_close;
     (*rows)->total = select_total;
     return HDX_OK;
-}
-
-/* ---- limit ---- */
-
-typedef struct limiter {
-    uint64_t limit, given;
-    uint64_t count_ns; /* time limit for counting the omitted rows; 0: they are not counted */
-    bool     cut;
-    uint64_t more; /* 0: not counted */
-} limiter;
-
-/* Counts the rows after the limit within the time limit. An error among these rows is ignored: none of them is shown.
- */
-static void count_omitted(hdx_rows *rows, limiter *l)
-{
-    const uint64_t  until = hdx_now_ns() + l->count_ns;
-    const hdx_cell *row;
-    uint64_t        count = 1;
-    for (;;) {
-        if (hdx_rows_pull(rows, &row, NULL) != HDX_OK || (count % 256 == 0 && hdx_now_ns() > until))
-            return;
-        if (row == NULL)
-            break;
-        count++;
-    }
-    l->more = count;
-}
-
-static hdx_code limit_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
-{
-    limiter *l = rows->state;
-    hdx_code code = HDX_OK;
-    if (l->given < l->limit) {
-        if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK && *row != NULL)
-            l->given++;
-        return code;
-    }
-    uint64_t total = hdx_rows_total(rows->below);
-    if (total != HDX_ROWS_UNKNOWN) {
-        l->more = total > l->given ? total - l->given : 0;
-        l->cut = l->more > 0;
-    } else if ((code = hdx_rows_pull(rows, row, err)) == HDX_OK) {
-        l->cut = *row != NULL; /* one row more proves that rows were cut off */
-        if (l->cut && l->count_ns != 0)
-            count_omitted(rows, l);
-    }
-    *row = NULL;
-    return code;
-}
-
-static hdx_code limit_run(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err)
-{
-    limiter       *l = rows->state;
-    const uint64_t left = l->limit - l->given;
-    const hdx_code code =
-        left == 0 ? HDX_OK : hdx_rows_run(rows->below, left < most ? (uint32_t)left : most, out, count, err);
-    l->given += *count;
-    return code;
-}
-
-static void limit_close(hdx_rows *rows) { free(rows->state); }
-
-static uint64_t limit_total(const hdx_rows *rows)
-{
-    const limiter *l = rows->state;
-    uint64_t       below = hdx_rows_total(rows->below);
-    return below == HDX_ROWS_UNKNOWN || below < l->limit ? below : l->limit;
-}
-
-hdx_code hdx_rows_limit(hdx_rows **rows, uint64_t n, hdx_error *err) { return hdx_rows_limit_counted(rows, n, 0, err); }
-
-hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err)
-{
-    if (n == 0)
-        return HDX_OK;
-    hdx_rows *sorting = *rows;
-    while (sorting->shape == HDX_SHAPE_SELECT || sorting->shape == HDX_SHAPE_FILL)
-        sorting = sorting->below;
-    limiter *l = calloc(1, sizeof *l);
-    if (l == NULL)
-        return hdx_rows_drop(rows, hdx_no_memory(err, "a limit", sizeof *l));
-    l->limit = n;
-    l->count_ns = milliseconds * 1000000;
-    hdx_code code = hdx_rows_over(rows, HDX_SHAPE_LIMIT, l, err);
-    if (code != HDX_OK) {
-        free(l);
-        return code;
-    }
-    if (sorting->shape == HDX_SHAPE_SORT)
-        hdx_rows_sort_keep(sorting, n);
-    (*rows)->stable = (*rows)->below->stable;
-    (*rows)->next = limit_next;
-    (*rows)->run = hdx_rows_runs((*rows)->below) ? limit_run : NULL;
-    (*rows)->close = limit_close;
-    (*rows)->total = limit_total;
-    return HDX_OK;
-}
-
-bool hdx_rows_filtered(const hdx_rows *rows)
-{
-    while (rows != NULL && rows->shape != HDX_SHAPE_WHERE)
-        rows = rows->below;
-    return rows != NULL;
-}
-
-bool hdx_rows_cut_off(const hdx_rows *rows, uint64_t *more)
-{
-    const limiter *l;
-    *more = 0;
-    while (rows != NULL && rows->shape != HDX_SHAPE_LIMIT)
-        rows = rows->below;
-    if (rows == NULL)
-        return false;
-    l = rows->state;
-    *more = l->more;
-    return l->cut;
 }

@@ -22,14 +22,15 @@ typedef struct entry {
 } entry;
 
 typedef struct sorter {
-    unsigned   column;
-    bool       descending, stable, collected, cut;
-    uint64_t   keep; /* UINT64_MAX: all */
-    entry     *entries;
-    uint64_t   count, capacity;
-    uint64_t   seen; /* rows read from below */
-    uint64_t   at;   /* index of the next row */
-    hdx_buffer store;
+    unsigned    column;
+    bool        descending, stable, collected, cut;
+    uint64_t    keep; /* UINT64_MAX: all */
+    entry      *entries;
+    uint64_t    count, capacity;
+    hdx_weights weights;
+    hdx_sums    seen; /* of the rows read from below */
+    uint64_t    at;   /* index of the next row */
+    hdx_buffer  store;
 } sorter;
 
 static bool before_or_same(const entry *a, const entry *b, bool descending)
@@ -153,7 +154,7 @@ static hdx_code add_row(const hdx_rows *rows, sorter *s, const hdx_cell *row, hd
     entry    e = { row[s->column], (uint64_t)(uintptr_t)row };
     uint64_t text = 0;
     hdx_code code;
-    s->seen++;
+    hdx_sums_add(&s->seen, &s->weights, row);
     if (s->cut && (s->keep == 0 || s->count >= s->keep)) {
         hdx_cell worst = key_in_store(s, s->entries[s->keep - 1].key);
         if (hdx_cell_order(&worst, &e.key, s->descending) <= 0)
@@ -178,8 +179,8 @@ static hdx_code collect(hdx_rows *rows, hdx_error *err)
     const hdx_cell *row;
     hdx_code        code;
     while ((code = hdx_rows_pull(rows, &row, err)) == HDX_OK && row != NULL)
-        if ((code = s->seen % CANCEL_CHECK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err)
-                                                                          : add_row(rows, s, row, err)) != HDX_OK)
+        if ((code = s->seen.rows % CANCEL_CHECK == 0 && hdx_rows_stopped(rows) ? hdx_tick_stop(err)
+                                                                               : add_row(rows, s, row, err)) != HDX_OK)
             return code;
     if (code != HDX_OK || (code = sort_all(rows, s, err)) != HDX_OK)
         return code;
@@ -221,7 +222,7 @@ static void sort_close(hdx_rows *rows)
     free(s);
 }
 
-static uint64_t sort_total(const hdx_rows *rows)
+static hdx_sums sort_total(const hdx_rows *rows)
 {
     const sorter *s = rows->state;
     return s->collected ? s->seen : hdx_rows_total(rows->below);
@@ -247,6 +248,7 @@ hdx_code hdx_rows_sort(hdx_rows **rows, const char *column, bool descending, hdx
                    .descending = descending,
                    .stable = (*rows)->stable,
                    .keep = UINT64_MAX,
+                   .weights = hdx_weights_of((*rows)->columns, (*rows)->column_count),
                    .store = hdx_buffer_of((*rows)->mem) };
     if ((code = hdx_rows_over(rows, HDX_SHAPE_SORT, s, err)) != HDX_OK) {
         free(s);

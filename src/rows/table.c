@@ -75,7 +75,15 @@ static hdx_code table_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
 
 static void table_close(hdx_rows *rows) { hdx_table_free(rows->state); }
 
-static uint64_t table_total(const hdx_rows *rows) { return ((const hdx_table *)rows->state)->count; }
+static hdx_sums table_total(const hdx_rows *rows)
+{
+    const hdx_table  *t = rows->state;
+    const hdx_weights weights = hdx_weights_of(t->columns, t->column_count);
+    hdx_sums          sums = { 0, 0, 0 };
+    for (uint64_t i = 0; i < t->count; i++)
+        hdx_sums_add(&sums, &weights, row_at(t, i));
+    return sums;
+}
 
 hdx_code hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err)
 {

@@ -219,6 +219,7 @@ static const proof proofs[] = {
     { NULL, "sort", NULL, NULL, "nothing_of_this_name", false },
     { NULL, "where", NULL, NULL, "'nothing_of_this_name = 1'", false },
     { NULL, "limit", NULL, NULL, "x", false },
+    { NULL, "after", NULL, NULL, "x", false },
     { NULL, "reachable", NULL, NULL, "some", false },
     { NULL, "view", NULL, NULL, "no_such_view", false },
     { "index", "view", "--index-dir a --format csv", "--index-dir a --view 'v=-refs:weak' --format csv", NULL, false },

@@ -95,7 +95,7 @@ static inline hdx_code answer_text(hdx_rows *rows, hdx_buffer *b, uint64_t *rows
     uint64_t          n = 0, all = 0;
     const hdx_cell   *cells;
     const hdx_column *has = hdx_rows_columns(rows, &count);
-    const uint64_t    said = hdx_rows_total(rows);
+    const uint64_t    said = hdx_rows_total(rows).rows;
     hdx_buffer_format(b, "%s\n", hdx_rows_title(rows) == NULL ? "-" : hdx_rows_title(rows));
     for (; hdx_rows_next(rows, &cells); all++) {
         if (is_passing_row(rows, cells))

@@ -457,8 +457,8 @@ Test(table, shows_a_class_that_is_null_as_any_other_null)
 Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
 {
     static const hdx_column folded[] = {
-        HDX_COLUMN("address", ADDRESS, NONE, 0, "where it is"),
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "what it keeps"),
+        HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "where it is"),
+        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SUM, "what it keeps"),
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "its part"),
         HDX_COLUMN("similar", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_SIMILAR, "others"),
         HDX_COLUMN("similar_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SIMILAR, "what they keep"),
@@ -503,7 +503,7 @@ Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
         options.width = screens[i].width;
         expect_text(rows, &options, screens[i].text);
     }
-    for (unsigned limit = 1; limit <= 2; limit++) { /* below, objects are counted: all but those that a row says */
+    for (unsigned limit = 1; limit <= 2; limit++) { /* behind the page, objects are counted, not rows */
         hdx_table *t;
         hdx_rows  *rows;
         hdx_cell   first[6];
@@ -518,10 +518,11 @@ Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
         expect_text(rows, &options,
                     limit == 1 ? "retained      %  address\n"
                                  "  4.0 KB  40.0%  0x10     (and 2 much like it: 5.0 MB)\n"
-                                 "\xe2\x80\xa6 2 more objects (those shown: 65.0%)\n"
+                                 "\xe2\x80\xa6 4 more objects (those shown: 65.0%)\n"
                                : "retained      %  address\n"
                                  "  4.0 KB  40.0%  0x10     (and 3 much like it: 5.0 MB)\n"
-                                 "     9 B   5.0%  0x20\n");
+                                 "     9 B   5.0%  0x20\n"
+                                 "\xe2\x80\xa6 3 more objects (those shown: 70.0%)\n");
     }
 }
 
@@ -653,7 +654,7 @@ Test(table, has_the_sums_of_all_rows_below_unless_a_condition_left_some_out)
         expect_text(rows, &options,
                     filtered ? "shallow  retained      %  children  object             address\n"
                                "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1  0xdcb926b8\n"
-                               "\xe2\x80\xa6 more rows (those shown: 68.3%)\n"
+                               "\xe2\x80\xa6 2 more rows (those shown: 68.3%)\n"
                              : "shallow  retained      %  children  object             address\n"
                                "   16 B   60.5 MB  68.3%    99,998  class acme.web.P1  0xdcb926b8\n"
                                "          63.4 MB                   total, 3 objects (1 shown)\n");

@@ -65,12 +65,13 @@ Test(filled, rows_behind_a_limit_are_made_for_those_that_are_left_and_the_rest_i
     filled          f = { 0 };
     hdx_rows       *rows = make_filled(&c, &f, 0, 1000, true);
     const hdx_cell *row;
-    uint64_t        n = 0, more;
+    uint64_t        n = 0;
+    hdx_rows_cut    cut;
     while (hdx_rows_next(rows, &row))
         n++;
     cr_expect(eq(u64, n, 40));
     cr_expect(eq(u64, f.rows, 40));
-    cr_expect(hdx_rows_cut_off(rows, &more));
+    cr_expect(hdx_rows_cut_off(rows, &cut));
     hdx_rows_close(rows);
 }
 

@@ -58,25 +58,26 @@ Test(rows, behind_a_limit_are_counted_where_that_was_asked_for)
         counting        c = { .count = cases[i].rows };
         hdx_rows       *rows = make(&c);
         const hdx_cell *row;
-        uint64_t        more, given = 0;
+        hdx_rows_cut    cut;
+        uint64_t        given = 0;
         cr_assert(eq(int, hdx_rows_limit_counted(&rows, cases[i].limit, cases[i].milliseconds, NULL), HDX_OK));
         while (hdx_rows_next(rows, &row))
             given++;
         cr_expect(eq(u64, given, cases[i].rows < cases[i].limit ? cases[i].rows : cases[i].limit));
         cr_expect(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
-        cr_expect(hdx_rows_cut_off(rows, &more) == cases[i].cut, "%zu", i);
-        cr_expect(eq(u64, more, cases[i].more), "%zu", i);
+        cr_expect(hdx_rows_cut_off(rows, &cut) == cases[i].cut, "%zu", i);
+        cr_expect(eq(u64, cut.rows, cases[i].more), "%zu", i);
         hdx_rows_close(rows);
     }
     counting        c = { .count = 30, .fail_at = 25 };
     hdx_rows       *rows = make(&c);
     const hdx_cell *row;
-    uint64_t        more;
+    hdx_rows_cut    cut;
     cr_assert(eq(int, hdx_rows_limit_counted(&rows, 20, 1000, NULL), HDX_OK));
     while (hdx_rows_next(rows, &row))
         ;
     cr_expect(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
-    cr_expect(hdx_rows_cut_off(rows, &more) && more == 0);
+    cr_expect(hdx_rows_cut_off(rows, &cut) && cut.rows == 0);
     hdx_rows_close(rows);
 }
 

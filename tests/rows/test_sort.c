@@ -83,7 +83,7 @@ static void check_sorted(unsigned count, bool stable, bool descending, uint64_t 
     counting        c;
     unsigned       *order = calloc(count + 1, sizeof *order);
     const hdx_cell *row;
-    uint64_t        more;
+    hdx_rows_cut    cut;
     for (unsigned i = 0; i < count; i++) { /* insertion keeps equals in order */
         unsigned j = i;
         for (; j > 0 && naive_before(&random_cells[i * COLUMNS], &random_cells[order[j - 1] * COLUMNS], descending);
@@ -114,8 +114,8 @@ static void check_sorted(unsigned count, bool stable, bool descending, uint64_t 
     }
     cr_assert(not(hdx_rows_next(rows, &row)));
     cr_assert(eq(int, hdx_rows_end(rows, NULL), HDX_OK));
-    cr_assert(eq(int, hdx_rows_cut_off(rows, &more), given < count));
-    cr_assert(eq(u64, more, count - given));
+    cr_assert(eq(int, hdx_rows_cut_off(rows, &cut), given < count));
+    cr_assert(eq(u64, cut.rows, count - given));
     hdx_rows_close(rows);
     free(order);
 }
@@ -147,7 +147,8 @@ Test(sort, behind_a_limit_holds_few_rows)
     counting        c = { .count = 300000 };
     hdx_rows       *rows = make(&c);
     const hdx_cell *row;
-    uint64_t        more, n = 0, before = 0;
+    uint64_t        n = 0, before = 0;
+    hdx_rows_cut    cut;
     cr_assert(eq(int, hdx_rows_sort(&rows, "size", true, NULL), HDX_OK));
     cr_assert(eq(int, hdx_rows_limit(&rows, 10, NULL), HDX_OK));
     while (hdx_rows_next(rows, &row)) {
@@ -157,15 +158,15 @@ Test(sort, behind_a_limit_holds_few_rows)
         n++;
     }
     cr_expect(eq(u64, n, 10));
-    cr_expect(hdx_rows_cut_off(rows, &more));
-    cr_expect(eq(u64, more, 300000 - 10));
+    cr_expect(hdx_rows_cut_off(rows, &cut));
+    cr_expect(eq(u64, cut.rows, 300000 - 10));
     hdx_rows_close(rows);
 }
 
 Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
 {
     const hdx_cell *row;
-    uint64_t        more;
+    hdx_rows_cut    cut;
     for (unsigned limit = 1; limit < 5; limit++) {
         counting  c = { .count = 3 };
         hdx_rows *rows = make(&c);
@@ -174,8 +175,8 @@ Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
         while (hdx_rows_next(rows, &row))
             n++;
         cr_expect(eq(u32, n, limit < 3 ? limit : 3));
-        cr_expect(eq(int, hdx_rows_cut_off(rows, &more), limit < 3));
-        cr_expect(eq(u64, more, 0));
+        cr_expect(eq(int, hdx_rows_cut_off(rows, &cut), limit < 3));
+        cr_expect(eq(u64, cut.rows, 0));
         hdx_rows_close(rows);
         counting       d = { .count = 3, .fail_at = UINT64_MAX };
         hdx_rows_maker maker = { columns, COLUMNS, &d, counting_next, counting_close, 3 };
@@ -183,8 +184,8 @@ Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
         cr_assert(eq(int, hdx_rows_limit(&rows, limit, NULL), HDX_OK));
         while (hdx_rows_next(rows, &row))
             ;
-        cr_expect(eq(int, hdx_rows_cut_off(rows, &more), limit < 3));
-        cr_expect(eq(u64, more, limit < 3 ? 3 - limit : 0));
+        cr_expect(eq(int, hdx_rows_cut_off(rows, &cut), limit < 3));
+        cr_expect(eq(u64, cut.rows, limit < 3 ? 3 - limit : 0));
         hdx_rows_close(rows);
     }
     counting  c = { .count = 3 };
@@ -192,7 +193,7 @@ Test(limit, counts_the_rest_where_it_is_cheap_and_else_says_that_there_is_one)
     cr_assert(eq(int, hdx_rows_limit(&rows, 0, NULL), HDX_OK)); /* all */
     cr_expect(hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) && hdx_rows_next(rows, &row) &&
               !hdx_rows_next(rows, &row));
-    cr_expect(not(hdx_rows_cut_off(rows, &more)));
+    cr_expect(not(hdx_rows_cut_off(rows, &cut)));
     hdx_rows_close(rows);
 }
 

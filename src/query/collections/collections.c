@@ -29,7 +29,7 @@
 enum { ADDRESS, CLASS, KIND, SIZE, CAPACITY, USED, FILL, COLLISIONS, WASTE, SHALLOW, RETAINED, BACKING, NOTE, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the collection"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "address of the collection"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [KIND] = HDX_COLUMN("kind", TEXT, NONE, HDX_COLUMN_SPARE, "list, map, set, queue or array"),
     [SIZE] = HDX_COLUMN("size", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE, "elements, or entries of a map; null if unknown"),

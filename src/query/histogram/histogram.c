@@ -346,47 +346,47 @@ static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recomp
 #define PERCENT                                                                                                        \
     HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SPARE,                                                             \
                "share of the heap: of shallow sizes, or of retained ones with --retained")
-#define NUMBERS(of)                                                                                                    \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of " of), HDX_SHALLOWS_COLUMN,                                  \
+#define NUMBERS(of, sum)                                                                                               \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, sum, "objects of " of), HDX_SHALLOWS_COLUMN,                                \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
                    "bytes that would be freed without " of "; null unless requested"),                                 \
         PERCENT
-#define OF_CLASS(of)                                                                                                   \
+#define OF_CLASS(of, sum)                                                                                              \
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "name of the class"),                                       \
         HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE,                                                           \
                    "class loader that defined the class; 0x0 is the boot loader"),                                     \
-        NUMBERS(of),                                                                                                   \
+        NUMBERS(of, sum),                                                                                              \
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
                    "class and name of the class loader if several classes have this name, else null")
-static const hdx_column class_columns[] = { OF_CLASS("the class") };
+static const hdx_column class_columns[] = { OF_CLASS("the class", HDX_COLUMN_SUM) };
 static const hdx_column folded_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
                "name of the class, or the pattern that all classes of the row match"),
     HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE | HDX_COLUMN_NULLABLE,
                "class loader that defined the class; 0x0 is the boot loader; null if there are several"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the row that have objects"),
-    NUMBERS("the classes"),
+    NUMBERS("the classes", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader if several classes have this name, else null"),
 };
-static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses") };
+static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses", 0) };
 static const hdx_column package_columns[] = {
     HDX_COLUMN("package", TEXT, NONE, 0, "name of the package; arrays belong to the package of their elements"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of the package that have objects"),
-    NUMBERS("the package"),
+    NUMBERS("the package", HDX_COLUMN_SUM),
 };
 static const hdx_column loader_columns[] = {
     HDX_COLUMN("loader", ADDRESS, NONE, 0, "the class loader; 0x0 is the boot loader"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                "class of the class loader; null if no object of the dump has its address"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes with objects that it defined"),
-    NUMBERS("classes of the class loader"),
+    NUMBERS("classes of the class loader", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader; null without an index"),
 };
 static const hdx_column heap_columns[] = {
     HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the heap"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects in the heap"),
     HDX_SHALLOWS_COLUMN,
     HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,
                "always null: retained sizes of heaps are not computed"),
@@ -553,6 +553,7 @@ static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
         numbers[0] += h->lines[i].objects;
         numbers[1] += h->lines[i].shallow;
     }
+    hdx_rows_set_sums(*out, numbers[0], 0);
     return h->by == HDX_BY_SUPERCLASS ? HDX_OK
                                       : hdx_extras_add_numbers(HDX_OK, out, "total", total_members, 2, numbers, err);
 }

@@ -31,15 +31,15 @@
 #define LABEL    2u
 #define RETAINED 4u
 #define SIMILAR  7u
-#define OBJECT(share)                                                                                                  \
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the object"), HDX_CLASS_COLUMN(0), HDX_LABEL_COLUMN,           \
+#define OBJECT(share, sum)                                                                                             \
+    HDX_COLUMN("address", ADDRESS, NONE, sum, "address of the object"), HDX_CLASS_COLUMN(0), HDX_LABEL_COLUMN,         \
         HDX_SHALLOW_COLUMN(HDX_COLUMN_SPARE),                                                                          \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "retained size: bytes that would be freed without the object"),     \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, sum, "retained size: bytes that would be freed without the object"),   \
         HDX_COLUMN("percent", REAL, PERCENT, share, "share of all live bytes, in percent"),                            \
         HDX_COLUMN("children", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "objects that it immediately dominates")
-static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE) };
+static const hdx_column columns[] = { OBJECT(HDX_COLUMN_SHARE, HDX_COLUMN_SUM) };
 static const hdx_column folded_columns[] = {
-    OBJECT(HDX_COLUMN_SHARE),
+    OBJECT(HDX_COLUMN_SHARE, HDX_COLUMN_SUM),
     HDX_COLUMN("similar", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
                "other objects in the row, of the same class and similar size; only with --fold similar"),
     HDX_COLUMN("similar_retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_OPTIONAL | HDX_COLUMN_SIMILAR,
@@ -49,12 +49,12 @@ static const hdx_column folded_columns[] = {
                "share of these other objects in all live bytes, in percent; only with --fold similar"),
 };
 static const hdx_column deep_columns[] = {
-    OBJECT(0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
-                          "level in the tree, from 1 for the first row; only with --depth over 1")
+    OBJECT(0, 0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
+                             "level in the tree, from 1 for the first row; only with --depth over 1")
 };
 #define NUMBERS                                                                                                        \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,               \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, 0, "bytes that would be freed without these objects"),                 \
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,  \
+        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SUM, "bytes that would be freed without these objects"),    \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent")
 static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                                                        "class of the dominating objects"),
@@ -91,6 +91,7 @@ typedef struct child {
 typedef struct level {
     child   *at; /* a max-heap; once sorted, the largest last */
     uint64_t count, capacity, taken;
+    uint64_t retained; /* sum over all children, also those that were taken */
     bool     sorted;
 } level;
 
@@ -182,6 +183,7 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
             if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
                 return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
             l->at[l->count++] = (child){ id, retained };
+            l->retained += retained;
         }
         if ((code = count_child(ask->g, &t->listed, err)) != HDX_OK ||
             (code = hdx_ask_check_cancel(ask, err)) != HDX_OK)
@@ -207,7 +209,7 @@ static hdx_code push_level(tree *t, hdx_id of, hdx_error *err)
 {
     if (!hdx_mem_room(t->ask.q.mem, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
-    t->levels[t->count] = (level){ NULL, 0, 0, 0, false };
+    t->levels[t->count] = (level){ 0 };
     return list_children(t, of, &t->levels[t->count++], err);
 }
 
@@ -386,8 +388,10 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
                              t,
                              fold ? folded_next : tree_next,
                              tree_close,
-                             t->depth > 1 ? 0 : t->levels[0].count };
+                             t->depth > 1 || fold ? 0 : t->levels[0].count };
     code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
+    if (code == HDX_OK && t->depth == 1)
+        hdx_rows_set_sums(*out, t->levels[0].count, t->levels[0].retained);
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
@@ -560,7 +564,15 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
                              groups_next,
                              groups_close,
                              s->count };
-    return hdx_rows_make_in(ask->q.mem, &maker, out, err);
+    uint64_t objects = 0, retained = 0;
+    for (uint64_t i = 0; i < s->count; i++) {
+        objects += s->at[i].objects;
+        retained += s->at[i].retained;
+    }
+    code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
+    if (code == HDX_OK)
+        hdx_rows_set_sums(*out, objects, retained);
+    return code;
 }
 
 static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold, hdx_rows **out,

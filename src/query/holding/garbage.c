@@ -36,7 +36,7 @@ static const hdx_column columns[COLUMNS] = {
     [LABEL] = HDX_LABEL_COLUMN,
     [ROOTS] = HDX_COLUMN("roots", UNSIGNED, COUNT, HDX_COLUMN_SPARE,
                          "objects, or cycles of objects, that nothing else in the cluster refers to"),
-    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects in the cluster"),
+    [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects in the cluster"),
     [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
     [PERCENT] = HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE | HDX_COLUMN_SPARE,
                            "share of all unreachable bytes, in percent"),

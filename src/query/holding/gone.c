@@ -10,7 +10,7 @@
 const hdx_column hdx_gone_columns[HDX_GONE_COLUMNS] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the objects that would be freed"),
-    HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "objects of the class that would be freed"),
+    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects of the class that would be freed"),
     HDX_SHALLOWS_COLUMN,
 };
 #define OF_TOTAL                                                                                                       \

@@ -21,7 +21,7 @@
 enum { ADDRESS, CLASS, LABEL, STATE, PLACE, SHALLOW, RETAINED, REFERENCE, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "object to be finalized"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "object to be finalized"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
     [STATE] = HDX_COLUMN("state", TEXT, NONE, 0,

@@ -124,7 +124,7 @@ void hdx_equal_sizes(const hdx_array_contents *c, const hdx_equal *e, uint64_t *
                "java.lang.String, or class of the arrays"),                                                            \
         HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,                      \
                    "text, or printable content of an array"),                                                          \
-        HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of equal objects"),                                          \
+        HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "number of equal objects"),                             \
         HDX_COLUMN("arrays", UNSIGNED, COUNT, HDX_COLUMN_SPARE | HDX_COLUMN_NULLABLE,                                  \
                    "arrays that contain only the text of these Strings; null for arrays"),                             \
         HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_SPARE, "UTF-16 units of one text, or elements of one array"), \

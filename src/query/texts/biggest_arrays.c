@@ -18,7 +18,7 @@
 enum { ADDRESS, CLASS, LABEL, LENGTH, SHALLOW, RETAINED, FIELD, COLUMNS };
 
 static const hdx_column columns[COLUMNS] = {
-    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the array"),
+    [ADDRESS] = HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "address of the array"),
     [CLASS] = HDX_CLASS_COLUMN(0),
     [LABEL] = HDX_LABEL_COLUMN,
     [LENGTH] = HDX_COLUMN("length", UNSIGNED, COUNT, 0, "number of elements"),

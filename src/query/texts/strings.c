@@ -16,7 +16,7 @@
 
 #define LABEL 1u
 static const hdx_column columns[] = {
-    HDX_COLUMN("address", ADDRESS, NONE, 0, "address of the String"),
+    HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_SUM, "address of the String"),
     HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
                "text, at most 1,024 characters"),
     HDX_COLUMN("length", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE,
