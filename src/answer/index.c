@@ -366,12 +366,12 @@ static hdx_code estimate_of(const hdx_session *s, hdx_rows *rows, hdx_error *err
                        seconds(f->wall_ns));
     if (stops != NULL)
         (void)snprintf(title + len, sizeof title - (size_t)len,
-                       "--memory %s is not enough for the step %s; --memory %lluM would do", limit, stops,
+                       "--memory %s is not enough for the step %s; --memory %lluM is enough", limit, stops,
                        (unsigned long long)((f->least >> 20) + 1));
     else if (budget != 0)
         (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %s is enough", limit);
     else
-        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM would do",
+        (void)snprintf(title + len, sizeof title - (size_t)len, "--memory %lluM is enough",
                        (unsigned long long)((f->least >> 20) + 1));
     return hdx_rows_set_title(rows, title, err);
 }

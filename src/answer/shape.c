@@ -145,7 +145,7 @@ static hdx_code sort(hdx_rows **rows, const char *how, hdx_error *err)
     const hdx_column *columns = hdx_rows_columns(*rows, &count);
     if (len >= sizeof column)
         return hdx_answer_or_close(
-            rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: there is no column of so long a name"));
+            rows, hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--sort: the name of the column is too long"));
     memcpy(column, how, len);
     column[len] = '\0';
     bool           descending = colon != NULL && strcmp(colon, ":desc") == 0;

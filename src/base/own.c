@@ -87,7 +87,7 @@ int hdx_own_link(int fd, const char *path, char *out, size_t size)
     return out[0] != '\0' ? 0 : -EEXIST;
 }
 
-bool hdx_own_beside(const char *path, const char *what, char *out, size_t size)
+bool hdx_own_companion_path(const char *path, const char *what, char *out, size_t size)
 {
     const char              *name = hdx_path_name(path);
     const size_t             len = strlen(name);

@@ -49,7 +49,7 @@ int hdx_own_link(int fd, const char *path, char *out, size_t size);
  * Makes the name of a companion of `path`: "FOLDER/.heapdex-WHAT-NAME". A NAME that is too long for a file system is
  * cut and gets a hash of the whole name. False: it exceeds `size` bytes.
  */
-bool hdx_own_beside(const char *path, const char *what, char *out, size_t size);
+bool hdx_own_companion_path(const char *path, const char *what, char *out, size_t size);
 
 /*
  * Returns whether two paths lead to the same file: equal device and inode or, if neither exists, equal names in the

@@ -101,12 +101,12 @@ static const char *reason_to_keep(batch_run *r, const batch_job *j, hdx_error *e
     if (j->tables_failed > 0)
         return "some of its tables are incomplete; the table problems gives the reasons";
     if (!hdx_batch_claim_is_ours(&j->claim))
-        return "another runner has taken it";
+        return "another process has claimed it";
     if (hdx_batch_status_write(r->o->out, j->dump, &j->s, true, err) != HDX_OK)
         return err->message;
     if ((rc = sync_all(r, j)) < 0)
         return strerror(-rc);
-    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another runner has taken it";
+    return hdx_batch_claim_is_ours(&j->claim) ? NULL : "another process has claimed it";
 }
 
 /*

@@ -49,8 +49,8 @@ void hdx_batch_count(batch_run *r)
     r->counts = n;
 }
 
-void hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
-                    const hdx_progress_report *step)
+void hdx_batch_report(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
+                      const hdx_progress_report *step)
 {
     hdx_batch_event e = { .what = what,
                           .message = message,
@@ -76,7 +76,7 @@ void hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, 
 
 void hdx_batch_say_line(void *context, const char *line)
 {
-    hdx_batch_tell(context, HDX_BATCH_NOTICE, NULL, line, NULL);
+    hdx_batch_report(context, HDX_BATCH_NOTICE, NULL, line, NULL);
 }
 
 void hdx_batch_say_of(batch_run *r, const batch_job *j, const char *format, ...)
@@ -86,7 +86,7 @@ void hdx_batch_say_of(batch_run *r, const batch_job *j, const char *format, ...)
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    hdx_batch_tell(r, HDX_BATCH_NOTICE, j, line, NULL);
+    hdx_batch_report(r, HDX_BATCH_NOTICE, j, line, NULL);
 }
 
 const char *hdx_batch_keep(batch_run *r, const char *text)
@@ -231,7 +231,7 @@ void hdx_batch_skip(batch_run *r, batch_job *j, const batch_status *before)
     j->s.exit_code = 0;
     if (!r->o->plan)
         hdx_batch_claim_clear(r->o->out, j->dump->id);
-    hdx_batch_tell(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
+    hdx_batch_report(r, HDX_BATCH_SKIPPED, j, NULL, NULL);
 }
 
 /* Another runner may have processed it: true if nothing is left to do. */
@@ -247,12 +247,12 @@ bool hdx_batch_others_did(batch_run *r, batch_job *j)
         return true;
     }
     if (hdx_batch_is_refused(r, j, &now)) { /* the status stays, because the next call needs it */
-        hdx_batch_tell(r, HDX_BATCH_FAILED, j, j->s.error, NULL);
+        hdx_batch_report(r, HDX_BATCH_FAILED, j, j->s.error, NULL);
         return true;
     }
     if (now.state == BATCH_FAILED && is_of(j->dump, &now) && is_recent(r, j) && all_among(r->asked, now.asked)) {
         j->s = now;
-        hdx_batch_tell(r, HDX_BATCH_FAILED, j, now.error, NULL);
+        hdx_batch_report(r, HDX_BATCH_FAILED, j, now.error, NULL);
         return true;
     }
     return false;
@@ -339,11 +339,11 @@ void hdx_batch_close(batch_run *r, batch_job *j)
         hdx_batch_say_of(r, j, "its status cannot be written: %s", err.message);
     }
     hdx_batch_claim_give(&j->claim);
-    hdx_batch_tell(r,
-                   j->s.state == BATCH_DONE     ? HDX_BATCH_DONE
-                   : j->s.state == BATCH_FAILED ? HDX_BATCH_FAILED
-                                                : HDX_BATCH_INTERRUPTED,
-                   j, j->s.error, NULL);
+    hdx_batch_report(r,
+                     j->s.state == BATCH_DONE     ? HDX_BATCH_DONE
+                     : j->s.state == BATCH_FAILED ? HDX_BATCH_FAILED
+                                                  : HDX_BATCH_INTERRUPTED,
+                     j, j->s.error, NULL);
 }
 
 void hdx_batch_warn_of_step(batch_run *r, const batch_job *j)
@@ -413,7 +413,7 @@ void hdx_batch_finish(batch_run *r, batch_job *j)
     } else if (j->code == HDX_BUSY && !r->stopping) {
         const char *who = j->s.error;
         hdx_batch_put_back(r, j, BATCH_HELD);
-        hdx_batch_tell(r, HDX_BATCH_HELD, j, who, NULL);
+        hdx_batch_report(r, HDX_BATCH_HELD, j, who, NULL);
         return;
     } else if (j->code == HDX_CANCELLED && !r->stopping && j->again < MOST_AGAIN) { /* stopped by another process */
         j->again++;
@@ -455,7 +455,7 @@ static void take_step(batch_run *r, batch_job *j, const hdx_flat *f)
         j->s.step_forecast = hdx_batch_forecast_step(&j->forecast, name);
         (void)hdx_batch_status_write(r->o->out, j->dump, &j->s, false, NULL);
     }
-    hdx_batch_tell(r, HDX_BATCH_STEP, j, NULL, &step);
+    hdx_batch_report(r, HDX_BATCH_STEP, j, NULL, &step);
 }
 
 /* Returns an absolute path, which is valid for callers in another folder. */
@@ -506,7 +506,7 @@ static void take_line(batch_run *r, batch_job *j, const char *line, size_t len)
         take_step(r, j, &f);
     } else if (strcmp(what, "notice") == 0) {
         if ((text = hdx_flat_text(&f, "line")) != NULL && j->s.state != BATCH_NEW)
-            hdx_batch_tell(r, HDX_BATCH_NOTICE, j, text, NULL);
+            hdx_batch_report(r, HDX_BATCH_NOTICE, j, text, NULL);
     } else if (strcmp(what, "forecast") == 0) {
         j->known = hdx_batch_forecast_take(&f, &r->arena, &j->forecast);
         r->estimated |= j->known && !j->forecast.indexed;

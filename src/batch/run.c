@@ -111,7 +111,7 @@ static hdx_code begin_work(batch_run *r, batch_job *j, const batch_choice *c, hd
     if ((code = hdx_batch_status_write(r->o->out, j->dump, &j->s, false, err)) != HDX_OK)
         return code;
     if ((code = start_child(r, j, false, c->threads, c->memory, err)) == HDX_OK) {
-        hdx_batch_tell(r, HDX_BATCH_STARTED, j, NULL, NULL);
+        hdx_batch_report(r, HDX_BATCH_STARTED, j, NULL, NULL);
     } else if (code == HDX_LIMIT && j->starts++ < MOST_STARTS) { /* a process may be available soon */
         hdx_batch_put_back(r, j, BATCH_WAITING);
         return HDX_OK;
@@ -132,7 +132,8 @@ static void never(batch_run *r, batch_job *j, const batch_choice *c)
                                                 : "needs %s of disk space for its index; %s are free",
                    needs, has);
     if (c->fit == BATCH_NEVER_MEMORY)
-        (void)hdx_hint(&err, HDX_LIMIT, "--memory %lluM would do", (unsigned long long)((j->forecast.least >> 20) + 1));
+        (void)hdx_hint(&err, HDX_LIMIT, "--memory %lluM is enough",
+                       (unsigned long long)((j->forecast.least >> 20) + 1));
     else
         (void)hdx_hint(&err, HDX_LIMIT, "free space on that disk, or store indexes elsewhere with --index-dir DIR");
     hdx_error own;
@@ -189,7 +190,7 @@ static hdx_code start_work(batch_run *r, hdx_error *err)
         if (code == HDX_BUSY) {
             j->s.state = BATCH_HELD;
             j->looked_ns = hdx_now_ns();
-            hdx_batch_tell(r, HDX_BATCH_HELD, j, own.message, NULL);
+            hdx_batch_report(r, HDX_BATCH_HELD, j, own.message, NULL);
         } else if (code == HDX_OK && j->s.state == BATCH_WAITING) { /* no process could be created: retried later */
             return HDX_OK;
         } else if (code != HDX_OK) {
@@ -381,7 +382,7 @@ static hdx_code run_all(batch_run *r, hdx_error *err)
     hdx_batch_skip_valid(r);
     if ((code = hdx_batch_put_in_order(r, err)) != HDX_OK)
         return code;
-    hdx_batch_tell(r, HDX_BATCH_PLANNED, NULL, NULL, NULL);
+    hdx_batch_report(r, HDX_BATCH_PLANNED, NULL, NULL, NULL);
     return r->o->plan ? HDX_OK : work_all(r, err);
 }
 
@@ -400,7 +401,7 @@ hdx_code hdx_batch_run(const hdx_batch_options *options, hdx_batch_counts *count
         code = summarize(&r, rows, err);
     }
     if (code == HDX_OK) {
-        hdx_batch_tell(&r, HDX_BATCH_SUMMARY, NULL, NULL, NULL);
+        hdx_batch_report(&r, HDX_BATCH_SUMMARY, NULL, NULL, NULL);
         code = r.stopping ? hdx_tick_stop(err)
                : r.counts.held > 0 && r.counts.failed == 0 && !options->summary
                    ? hdx_hint(err,

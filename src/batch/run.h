@@ -64,8 +64,8 @@ typedef struct batch_run {
 /* ---- job.c: reports ---- */
 double    hdx_batch_since(uint64_t ns); /* in seconds */
 void      hdx_batch_count(batch_run *r);
-void      hdx_batch_tell(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
-                         const hdx_progress_report *step);
+void      hdx_batch_report(batch_run *r, hdx_batch_happening what, const batch_job *j, const char *message,
+                           const hdx_progress_report *step);
 batch_say hdx_batch_say_line; /* about the whole batch; context: the run */
 void hdx_batch_say_of(batch_run *r, const batch_job *j, const char *format, ...) __attribute__((format(printf, 3, 4)));
 const char *hdx_batch_keep(batch_run *r, const char *text); /* copies a text; NULL for NULL, or without memory */

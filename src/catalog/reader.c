@@ -153,7 +153,8 @@ static hdx_code open_once(hdx_io *io, const char *folder, hdx_catalog **out, hdx
         return code;
     if ((code = read_sum(io, sum, identity, &size, &crc, err)) != HDX_OK) {
         if (code == HDX_NOT_FOUND && io->stat(io, sum, &stat) == -ENOENT && io->stat(io, file, &stat) == 0)
-            return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_SUM, HDX_NOWHERE, "is missing beside " HDX_CATALOG_FILE);
+            return hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_SUM, HDX_NOWHERE,
+                            "is missing in the folder of " HDX_CATALOG_FILE);
         return code;
     }
     if ((code = check_file(io, file, size, crc, err)) != HDX_OK)

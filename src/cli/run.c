@@ -44,7 +44,7 @@ static hdx_code advise_memory(cli_run *run, hdx_code code, hdx_error *err)
     if (forecast == NULL || hdx_index_estimate(&options, forecast, &ignored) != HDX_OK ||
         forecast->least < run->call->index.memory)
         return hdx_hint(err, code, "raise --memory: this command needs more");
-    return hdx_hint(err, code, "--memory %lluM would do", (unsigned long long)((forecast->least >> 20) + 1));
+    return hdx_hint(err, code, "--memory %lluM is enough", (unsigned long long)((forecast->least >> 20) + 1));
 }
 
 /* Adds hints that depend on the options of the call, which the failing code does not know. */

@@ -51,7 +51,7 @@ hdx_code hdx_graph_check_files(const hdx_graph *g, unsigned *count, hdx_error *e
 void hdx_graph_identity(const hdx_graph *g, uint8_t out[16]);
 bool hdx_graph_view_name(const char *name); /* whether it is a valid name of a view */
 /* Same as hdx_graph_fields, without the fields for which the record is too short. */
-hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
+hdx_code hdx_graph_fields_present(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err);
 
 /*
  * Copies bytes from .. from + want of the content of an instance or array: its fields, those of its class first, or its

@@ -160,7 +160,7 @@ static hdx_code fields(visitor *v, const hdx_class_table *t, uint32_t number, hd
     if (!has_references(t, number))
         return HDX_OK; /* the dump is not needed then */
     hdx_values values = { 0 };
-    hdx_code   code = hdx_graph_fields_there(v->g, id, &values, v->err);
+    hdx_code   code = hdx_graph_fields_present(v->g, id, &values, v->err);
     if (code == HDX_OK)
         give_values(v, &values, HDX_REF_FIELD);
     hdx_values_free(&values);

@@ -97,7 +97,7 @@ hdx_code hdx_graph_saved_read(const hdx_graph *g, const char *name, uint64_t *ke
         *key = hdx_le64(head + 24);
         out->size = hdx_le64(head + 32);
         if ((out->at = hdx_mem_get(NULL, out->size)) == NULL)
-            code = hdx_no_memory(err, "a kept answer", out->size);
+            code = hdx_no_memory(err, "a stored answer", out->size);
         else if (io->read_at(io, fd, out->at, out->size, HEAD) != (int64_t)out->size ||
                  hdx_le32(head + 40) != hdx_crc32c(0, out->at, (size_t)out->size))
             fault = "its checksum is wrong";

@@ -312,7 +312,7 @@ hdx_code hdx_graph_fields(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err
 {
     return read_fields(g, id, false, v, err);
 }
-hdx_code hdx_graph_fields_there(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
+hdx_code hdx_graph_fields_present(hdx_graph *g, hdx_id id, hdx_values *v, hdx_error *err)
 {
     return read_fields(g, id, true, v, err);
 }

@@ -137,8 +137,8 @@ static void context_fields(leak_inspector *i, hdx_id id, leak_look *l)
             state = hdx_leak_get_bool(h, component, "android.app.Activity", "mDestroyed", NULL)
                         ? ", mDestroyed = true"
                         : ", mDestroyed = false";
-        hdx_leak_say(i, l, LABEL, "context.field",
-                     hdx_leak_print(h, "%s is a context: %s%s%s", name, class_text(h, to), wraps, state));
+        hdx_leak_look_add(i, l, LABEL, "context.field",
+                          hdx_leak_print(h, "%s is a context: %s%s%s", name, class_text(h, to), wraps, state));
     }
     hdx_values_free(&v);
 }
@@ -148,18 +148,18 @@ static void context_wrapper(leak_inspector *i, hdx_id id, leak_look *l)
     leak_heap   *h = i->h;
     const hdx_id c = hdx_leak_component(h, id);
     if (c == HDX_NO_ID)
-        hdx_leak_say(i, l, LABEL, "context_wrapper.nothing", "wraps no activity, application or service");
+        hdx_leak_look_add(i, l, LABEL, "context_wrapper.nothing", "wraps no activity, application or service");
     else if (hdx_leak_isa(h, c, LC_ACTIVITY) && hdx_leak_get_bool(h, c, "android.app.Activity", "mDestroyed", NULL))
-        hdx_leak_say(i, l, LEAKS, "context_wrapper.activity_destroyed",
-                     hdx_leak_print(h, "wraps the activity %s, and its mDestroyed is true", class_text(h, c)));
+        hdx_leak_look_add(i, l, LEAKS, "context_wrapper.activity_destroyed",
+                          hdx_leak_print(h, "wraps the activity %s, and its mDestroyed is true", class_text(h, c)));
     else if (hdx_leak_isa(h, c, LC_ACTIVITY))
-        hdx_leak_say(i, l, LABEL, "context_wrapper.activity",
-                     hdx_leak_print(h, "wraps the activity %s, mDestroyed = false", class_text(h, c)));
+        hdx_leak_look_add(i, l, LABEL, "context_wrapper.activity",
+                          hdx_leak_print(h, "wraps the activity %s, mDestroyed = false", class_text(h, c)));
     else if (hdx_leak_isa(h, c, LC_APPLICATION))
-        hdx_leak_say(i, l, LABEL, "context_wrapper.application", "wraps the application");
+        hdx_leak_look_add(i, l, LABEL, "context_wrapper.application", "wraps the application");
     else
-        hdx_leak_say(i, l, LABEL, "context_wrapper.service",
-                     hdx_leak_print(h, "wraps the service %s", class_text(h, c)));
+        hdx_leak_look_add(i, l, LABEL, "context_wrapper.service",
+                          hdx_leak_print(h, "wraps the service %s", class_text(h, c)));
 }
 
 /* Handles mOuterContext of a ContextImpl. `of`: the object that gets the note. */
@@ -171,19 +171,20 @@ static void outer_context(leak_inspector *i, hdx_id of, hdx_id context, bool man
     bool         there = false,
          destroyed = outer != HDX_NO_ID && hdx_leak_get_bool(h, outer, "android.app.Activity", "mDestroyed", &there);
     if (outer != HDX_NO_ID && hdx_leak_isa(h, outer, LC_ACTIVITY) && there && destroyed)
-        hdx_leak_say(i, l, LEAKS,
-                     manager ? "context_manager.outer_activity_destroyed" : "context_impl.outer_activity_destroyed",
-                     hdx_leak_print(h, "%s, mDestroyed = true", text));
+        hdx_leak_look_add(
+            i, l, LEAKS, manager ? "context_manager.outer_activity_destroyed" : "context_impl.outer_activity_destroyed",
+            hdx_leak_print(h, "%s, mDestroyed = true", text));
     else if (outer != HDX_NO_ID && hdx_leak_isa(h, outer, LC_ACTIVITY) && there)
-        hdx_leak_say(i, l, NOT, manager ? "context_manager.outer_activity" : "context_impl.outer_activity",
-                     hdx_leak_print(h, "%s, mDestroyed = false", text));
+        hdx_leak_look_add(i, l, NOT, manager ? "context_manager.outer_activity" : "context_impl.outer_activity",
+                          hdx_leak_print(h, "%s, mDestroyed = false", text));
     else if (outer != HDX_NO_ID && hdx_leak_isa(h, outer, LC_APPLICATION))
-        hdx_leak_say(i, l, NOT, manager ? "context_manager.outer_application" : "context_impl.outer_application", text);
+        hdx_leak_look_add(i, l, NOT, manager ? "context_manager.outer_application" : "context_impl.outer_application",
+                          text);
     else if (outer == of)
-        hdx_leak_say(i, l, LABEL, manager ? "context_manager.outer_self" : "context_impl.outer_self",
-                     "mOuterContext is the object itself");
+        hdx_leak_look_add(i, l, LABEL, manager ? "context_manager.outer_self" : "context_impl.outer_self",
+                          "mOuterContext is the object itself");
     else
-        hdx_leak_say(i, l, LABEL, manager ? "context_manager.outer_other" : "context_impl.outer_other", text);
+        hdx_leak_look_add(i, l, LABEL, manager ? "context_manager.outer_other" : "context_impl.outer_other", text);
 }
 
 /* ---- views ---- */
@@ -215,7 +216,7 @@ static void view_id(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
             }
         hdx_values_free(&ids);
     }
-    hdx_leak_say(i, l, LABEL, "view.id", hdx_leak_print(h, "%smID = R.id.%s", via, name != NULL ? name : "null"));
+    hdx_leak_look_add(i, l, LABEL, "view.id", hdx_leak_print(h, "%smID = R.id.%s", via, name != NULL ? name : "null"));
 }
 
 static void view(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
@@ -236,24 +237,25 @@ static void view(leak_inspector *i, hdx_id id, const char *via, leak_look *l)
     const bool        detached = reference_state(h, id, VIEW, "mAttachInfo") != 2;
     const int64_t     count = hdx_leak_get_int(h, id, VIEW, "mWindowAttachCount", 0);
     if (hdx_leak_context_destroyed(h, hdx_leak_get_object(h, id, VIEW, "mContext")))
-        hdx_leak_say(i, l, LEAKS, "view.context_destroyed",
-                     hdx_leak_print(h, "%sView.mContext belongs to a destroyed activity", via));
+        hdx_leak_look_add(i, l, LEAKS, "view.context_destroyed",
+                          hdx_leak_print(h, "%sView.mContext belongs to a destroyed activity", via));
     else if (window && count > 0 && detached)
-        hdx_leak_say(i, l, LEAKS, "view.detached_in_window",
-                     hdx_leak_print(h, "%sthe view is detached and still in the hierarchy of a window", via));
+        hdx_leak_look_add(i, l, LEAKS, "view.detached_in_window",
+                          hdx_leak_print(h, "%sthe view is detached and still in the hierarchy of a window", via));
     else if (window && count > 0 && root != HDX_NO_ID && reference_state(h, root, VIEW, "mAttachInfo") != 2)
-        hdx_leak_say(
+        hdx_leak_look_add(
             i, l, LEAKS, "view.attach_disorder",
             hdx_leak_print(h, "%sthe view is attached, its root view %s is detached", via, class_text(h, root)));
     else if (window && count > 0)
-        hdx_leak_say(i, l, NOT, "view.attached_in_window", hdx_leak_print(h, "%sthe view is attached", via));
-    hdx_leak_say(i, l, LABEL, "view.in_window",
-                 hdx_leak_print(h, "%s%s of the hierarchy of a window", via, window ? "part" : "not part"));
-    hdx_leak_say(i, l, LABEL, "view.attached",
-                 hdx_leak_print(h, "%sView.mAttachInfo is %s", via, detached ? "null (detached)" : "set (attached)"));
+        hdx_leak_look_add(i, l, NOT, "view.attached_in_window", hdx_leak_print(h, "%sthe view is attached", via));
+    hdx_leak_look_add(i, l, LABEL, "view.in_window",
+                      hdx_leak_print(h, "%s%s of the hierarchy of a window", via, window ? "part" : "not part"));
+    hdx_leak_look_add(
+        i, l, LABEL, "view.attached",
+        hdx_leak_print(h, "%sView.mAttachInfo is %s", via, detached ? "null (detached)" : "set (attached)"));
     view_id(i, id, via, l);
-    hdx_leak_say(i, l, LABEL, "view.window_attach_count",
-                 hdx_leak_print(h, "%sView.mWindowAttachCount = %lld", via, (long long)count));
+    hdx_leak_look_add(i, l, LABEL, "view.window_attach_count",
+                      hdx_leak_print(h, "%sView.mWindowAttachCount = %lld", via, (long long)count));
 }
 
 /* ---- services, fragments ---- */
@@ -289,10 +291,10 @@ static void service(leak_inspector *i, hdx_id id, leak_look *l)
     if (!i->services_known)
         read_services(i);
     if (i->service_count > 0 && bsearch(&id, i->services, (size_t)i->service_count, sizeof id, by_id) != NULL)
-        hdx_leak_say(i, l, NOT, "service.held", "ActivityThread.mServices contains it: the service is running");
+        hdx_leak_look_add(i, l, NOT, "service.held", "ActivityThread.mServices contains it: the service is running");
     else
-        hdx_leak_say(i, l, LEAKS, "service.not_held",
-                     "ActivityThread.mServices does not contain it: the service has ended");
+        hdx_leak_look_add(i, l, LEAKS, "service.not_held",
+                          "ActivityThread.mServices does not contain it: the service has ended");
 }
 
 static const char *lifecycle_state(leak_heap *h, hdx_id registry)
@@ -306,7 +308,7 @@ static void fragment_tag(leak_inspector *i, hdx_id id, leak_class c, leak_look *
 {
     const char *tag = hdx_leak_get_text(i->h, id, hdx_leak_class_names[c], "mTag");
     if (tag != NULL && *tag != '\0')
-        hdx_leak_say(i, l, LABEL, "fragment.tag", hdx_leak_print(i->h, "mTag = %s", tag));
+        hdx_leak_look_add(i, l, LABEL, "fragment.tag", hdx_leak_print(i->h, "mTag = %s", tag));
 }
 
 static void androidx_fragment(leak_inspector *i, hdx_id id, leak_look *l)
@@ -316,11 +318,12 @@ static void androidx_fragment(leak_inspector *i, hdx_id id, leak_look *l)
         hdx_leak_get_object(h, id, hdx_leak_class_names[LC_ANDROIDX_FRAGMENT], "mLifecycleRegistry");
     const char *state = registry != HDX_NO_ID ? lifecycle_state(h, registry) : NULL;
     if (registry == HDX_NO_ID)
-        hdx_leak_say(i, l, LABEL, "fragment.no_lifecycle", "mLifecycleRegistry is null");
+        hdx_leak_look_add(i, l, LABEL, "fragment.no_lifecycle", "mLifecycleRegistry is null");
     else if (state != NULL && strcmp(state, "DESTROYED") == 0)
-        hdx_leak_say(i, l, LEAKS, "fragment.lifecycle_destroyed", "the lifecycle of the fragment is DESTROYED");
+        hdx_leak_look_add(i, l, LEAKS, "fragment.lifecycle_destroyed", "the lifecycle of the fragment is DESTROYED");
     else if (state != NULL)
-        hdx_leak_say(i, l, NOT, "fragment.lifecycle", hdx_leak_print(h, "the lifecycle of the fragment is %s", state));
+        hdx_leak_look_add(i, l, NOT, "fragment.lifecycle",
+                          hdx_leak_print(h, "the lifecycle of the fragment is %s", state));
     fragment_tag(i, id, LC_ANDROIDX_FRAGMENT, l);
 }
 
@@ -334,15 +337,15 @@ static void message_queue(leak_inspector *i, hdx_id id, leak_look *l)
     if (!there)
         quitting = hdx_leak_get_bool(h, id, q, "mQuiting", &there);
     if (there)
-        hdx_leak_say(i, l, quitting ? LEAKS : NOT, quitting ? "message_queue.quitting" : "message_queue.running",
-                     quitting ? "the queue is quitting" : "the queue is running");
+        hdx_leak_look_add(i, l, quitting ? LEAKS : NOT, quitting ? "message_queue.quitting" : "message_queue.running",
+                          quitting ? "the queue is quitting" : "the queue is running");
     hdx_id handler = hdx_leak_get_object(h, hdx_leak_get_object(h, id, q, "mMessages"), "android.os.Message", "target");
     hdx_id looper = hdx_leak_get_object(h, handler, "android.os.Handler", "mLooper");
     const char *name = hdx_leak_get_text(h, hdx_leak_get_object(h, looper, "android.os.Looper", "mThread"),
                                          "java.lang.Thread", "name");
     if (looper != HDX_NO_ID)
-        hdx_leak_say(i, l, LABEL, "message_queue.thread",
-                     hdx_leak_print(h, "thread of its handler: %s", name != NULL ? name : "null"));
+        hdx_leak_look_add(i, l, LABEL, "message_queue.thread",
+                          hdx_leak_print(h, "thread of its handler: %s", name != NULL ? name : "null"));
 }
 
 static const char *simple(leak_heap *h, hdx_id id)
@@ -364,14 +367,14 @@ static void loaded_apk(leak_inspector *i, hdx_id id, leak_look *l)
     for (uint64_t n = 0; n + 1 < count; n += 2) {
         if (at[n] == HDX_NO_ID)
             continue;
-        hdx_leak_say(i, l, LABEL, "loaded_apk.receivers", "receivers are registered");
-        hdx_leak_say(i, l, LABEL, "loaded_apk.context", hdx_leak_print(h, "for the context %s", simple(h, at[n])));
+        hdx_leak_look_add(i, l, LABEL, "loaded_apk.receivers", "receivers are registered");
+        hdx_leak_look_add(i, l, LABEL, "loaded_apk.context", hdx_leak_print(h, "for the context %s", simple(h, at[n])));
         hdx_id *receivers = hdx_leak_elements(h, hdx_leak_get_object(h, at[n + 1], "android.util.ArrayMap", "mArray"),
                                               UINT64_MAX, &inner);
         for (uint64_t r = 0; r < inner; r += 2)
             if (receivers[r] != HDX_NO_ID)
-                hdx_leak_say(i, l, LABEL, "loaded_apk.receiver",
-                             hdx_leak_print(h, "  receiver %s", simple(h, receivers[r])));
+                hdx_leak_look_add(i, l, LABEL, "loaded_apk.receiver",
+                                  hdx_leak_print(h, "  receiver %s", simple(h, receivers[r])));
         hdx_mem_put(NULL, receivers, inner * sizeof *receivers);
     }
     hdx_mem_put(NULL, at, count * sizeof *at);
@@ -383,20 +386,20 @@ static void view_root(leak_inspector *i, hdx_id id, leak_look *l)
     leak_heap               *h = i->h;
     const int                at = reference_state(h, id, r, "mView");
     if (at == 1)
-        hdx_leak_say(i, l, LEAKS, "view_root.view_null", "ViewRootImpl.mView is null");
+        hdx_leak_look_add(i, l, LEAKS, "view_root.view_null", "ViewRootImpl.mView is null");
     if (at == 2) {
         if (hdx_leak_context_destroyed(h, hdx_leak_get_object(h, id, r, "mContext")))
-            hdx_leak_say(i, l, LEAKS, "view_root.context_destroyed",
-                         "ViewRootImpl.mContext belongs to a destroyed activity");
-        hdx_leak_say(i, l, LABEL, "view_root.view_set", "ViewRootImpl.mView is set");
+            hdx_leak_look_add(i, l, LEAKS, "view_root.context_destroyed",
+                              "ViewRootImpl.mContext belongs to a destroyed activity");
+        hdx_leak_look_add(i, l, LABEL, "view_root.view_set", "ViewRootImpl.mView is set");
     }
     const hdx_id window = hdx_leak_get_object(h, id, r, "mWindowAttributes");
     const char  *title = hdx_leak_get_text(h, window, "android.view.WindowManager$LayoutParams", "mTitle");
-    hdx_leak_say(i, l, LABEL, "view_root.title",
-                 hdx_leak_print(h, "mWindowAttributes.mTitle = %s", title != NULL ? title : "null"));
+    hdx_leak_look_add(i, l, LABEL, "view_root.title",
+                      hdx_leak_print(h, "mWindowAttributes.mTitle = %s", title != NULL ? title : "null"));
     const long long type = (long long)hdx_leak_get_int(h, window, "android.view.WindowManager$LayoutParams", "type", 0);
-    hdx_leak_say(i, l, LABEL, "view_root.type",
-                 hdx_leak_print(h, "mWindowAttributes.type = %lld%s", type, type == 2005 ? " (a toast)" : ""));
+    hdx_leak_look_add(i, l, LABEL, "view_root.type",
+                      hdx_leak_print(h, "mWindowAttributes.type = %lld%s", type, type == 2005 ? " (a toast)" : ""));
 }
 
 static void message(leak_inspector *i, hdx_id id, leak_look *l)
@@ -404,22 +407,23 @@ static void message(leak_inspector *i, hdx_id id, leak_look *l)
     static const char *const m = "android.os.Message";
     leak_heap               *h = i->h;
     const int64_t            when = hdx_leak_get_int(h, id, m, "when", 0);
-    hdx_leak_say(i, l, LABEL, "message.what",
-                 hdx_leak_print(h, "Message.what = %lld", (long long)hdx_leak_get_int(h, id, m, "what", 0)));
+    hdx_leak_look_add(i, l, LABEL, "message.what",
+                      hdx_leak_print(h, "Message.what = %lld", (long long)hdx_leak_get_int(h, id, m, "what", 0)));
     if (i->has_uptime) {
         const int64_t apart = (int64_t)((uint64_t)when - (uint64_t)i->uptime);
-        hdx_leak_say(i, l, LABEL, "message.when",
-                     hdx_leak_print(h, "Message.when = %lld (%s the dump by %llu ms)", (long long)when,
-                                    apart > 0 ? "after" : "before",
-                                    (unsigned long long)(apart > 0 ? (uint64_t)apart : 0 - (uint64_t)apart)));
+        hdx_leak_look_add(i, l, LABEL, "message.when",
+                          hdx_leak_print(h, "Message.when = %lld (%s the dump by %llu ms)", (long long)when,
+                                         apart > 0 ? "after" : "before",
+                                         (unsigned long long)(apart > 0 ? (uint64_t)apart : 0 - (uint64_t)apart)));
     } else
-        hdx_leak_say(i, l, LABEL, "message.when", hdx_leak_print(h, "Message.when = %lld", (long long)when));
-    hdx_leak_say(i, l, LABEL, "message.obj",
-                 hdx_leak_print(h, "Message.obj = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "obj"))));
-    hdx_leak_say(
+        hdx_leak_look_add(i, l, LABEL, "message.when", hdx_leak_print(h, "Message.when = %lld", (long long)when));
+    hdx_leak_look_add(
+        i, l, LABEL, "message.obj",
+        hdx_leak_print(h, "Message.obj = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "obj"))));
+    hdx_leak_look_add(
         i, l, LABEL, "message.callback",
         hdx_leak_print(h, "Message.callback = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "callback"))));
-    hdx_leak_say(
+    hdx_leak_look_add(
         i, l, LABEL, "message.target",
         hdx_leak_print(h, "Message.target = %s", name_with_address(h, hdx_leak_get_object(h, id, m, "target"))));
 }
@@ -433,9 +437,9 @@ static void toast(leak_inspector *i, hdx_id id, leak_look *l)
         return; /* never shown */
     const int at = reference_state(h, tn, inner, "mView");
     if (at == 1)
-        hdx_leak_say(i, l, LEAKS, "toast.done", "the toast was shown and is gone: mTN.mView is null");
+        hdx_leak_look_add(i, l, LEAKS, "toast.done", "the toast was shown and is gone: mTN.mView is null");
     if (at == 2)
-        hdx_leak_say(i, l, NOT, "toast.showing", "the toast is on the screen: mTN.mView is set");
+        hdx_leak_look_add(i, l, NOT, "toast.showing", "the toast is on the screen: mTN.mView is set");
 }
 
 /* ---- libraries ---- */
@@ -454,11 +458,11 @@ static void recomposer(leak_inspector *i, hdx_id id, leak_look *l)
         return;
     const char *text = hdx_leak_print(h, "the recomposer is %s", state);
     if (one_of(state, "ShutDown", "ShuttingDown"))
-        hdx_leak_say(i, l, LEAKS, "recomposer.state", text);
+        hdx_leak_look_add(i, l, LEAKS, "recomposer.state", text);
     else if (one_of(state, "Inactive", "InactivePendingWork"))
-        hdx_leak_say(i, l, LABEL, "recomposer.state", text);
+        hdx_leak_look_add(i, l, LABEL, "recomposer.state", text);
     else if (one_of(state, "PendingWork", "Idle"))
-        hdx_leak_say(i, l, NOT, "recomposer.state", text);
+        hdx_leak_look_add(i, l, NOT, "recomposer.state", text);
 }
 
 static void mortar_scope(leak_inspector *i, hdx_id id, leak_look *l)
@@ -467,8 +471,9 @@ static void mortar_scope(leak_inspector *i, hdx_id id, leak_look *l)
     const char *name = hdx_leak_get_text(h, id, "mortar.MortarScope", "name");
     bool        there, dead = hdx_leak_get_bool(h, id, "mortar.MortarScope", "dead", &there);
     if (there)
-        hdx_leak_say(i, l, dead ? LEAKS : NOT, dead ? "mortar_scope.dead" : "mortar_scope.alive",
-                     hdx_leak_print(h, "dead is %s, scope %s", dead ? "true" : "false", name != NULL ? name : "null"));
+        hdx_leak_look_add(
+            i, l, dead ? LEAKS : NOT, dead ? "mortar_scope.dead" : "mortar_scope.alive",
+            hdx_leak_print(h, "dead is %s, scope %s", dead ? "true" : "false", name != NULL ? name : "null"));
 }
 
 static void animator(leak_inspector *i, hdx_id id, leak_look *l)
@@ -476,7 +481,7 @@ static void animator(leak_inspector *i, hdx_id id, leak_look *l)
     leak_heap   *h = i->h;
     const hdx_id list = hdx_leak_get_object(h, id, "android.animation.Animator", "mListeners");
     if (list == HDX_NO_ID) {
-        hdx_leak_say(i, l, LABEL, "animator.no_listeners", "mListeners is null");
+        hdx_leak_look_add(i, l, LABEL, "animator.no_listeners", "mListeners is null");
         return;
     }
     const int64_t size = hdx_leak_get_int(h, list, "java.util.ArrayList", "size", 0);
@@ -489,12 +494,12 @@ static void animator(leak_inspector *i, hdx_id id, leak_look *l)
     for (uint64_t n = 0; n < count; n++)
         if (at[n] != HDX_NO_ID) {
             any = true;
-            hdx_leak_say(
+            hdx_leak_look_add(
                 i, l, LABEL, "animator.listener",
                 hdx_leak_print(h, "mListeners[%llu] = %s", (unsigned long long)n, name_with_address(h, at[n])));
         }
     if (!any)
-        hdx_leak_say(i, l, LABEL, "animator.listeners_empty", "mListeners is empty");
+        hdx_leak_look_add(i, l, LABEL, "animator.listeners_empty", "mListeners is empty");
     hdx_mem_put(NULL, at, count * sizeof *at);
 }
 
@@ -507,44 +512,44 @@ static void object_animator(leak_inspector *i, hdx_id id, leak_look *l)
     leak_heap                      *h = i->h;
     const char  *code = "object_animator.field", *name = hdx_leak_get_text(h, id, o, "mPropertyName");
     const hdx_id property = hdx_leak_get_object(h, id, o, "mProperty");
-    hdx_leak_say(i, l, LABEL, code, hdx_leak_print(h, "mPropertyName = %s", name != NULL ? name : "null"));
+    hdx_leak_look_add(i, l, LABEL, code, hdx_leak_print(h, "mPropertyName = %s", name != NULL ? name : "null"));
     if (property == HDX_NO_ID) {
-        hdx_leak_say(i, l, LABEL, code, "mProperty = null");
+        hdx_leak_look_add(i, l, LABEL, code, "mProperty = null");
     } else {
         const hdx_id type = hdx_leak_get_object(h, property, p, "mType");
         name = hdx_leak_get_text(h, property, p, "mName");
-        hdx_leak_say(i, l, LABEL, code, hdx_leak_print(h, "mProperty.mName = %s", name != NULL ? name : "null"));
-        hdx_leak_say(i, l, LABEL, code,
-                     hdx_leak_print(h, "mProperty.mType = %s",
-                                    type != HDX_NO_ID && hdx_leak_what_of(h, type) == HDX_LEAK_IS_CLASS
-                                        ? class_text(h, type)
-                                        : "null"));
+        hdx_leak_look_add(i, l, LABEL, code, hdx_leak_print(h, "mProperty.mName = %s", name != NULL ? name : "null"));
+        hdx_leak_look_add(i, l, LABEL, code,
+                          hdx_leak_print(h, "mProperty.mType = %s",
+                                         type != HDX_NO_ID && hdx_leak_what_of(h, type) == HDX_LEAK_IS_CLASS
+                                             ? class_text(h, type)
+                                             : "null"));
     }
     for (unsigned n = 0; n < 4; n++)
-        hdx_leak_say(
+        hdx_leak_look_add(
             i, l, LABEL, code,
             hdx_leak_print(h, "%s = %s", flags[n], hdx_leak_get_bool(h, id, v, flags[n], NULL) ? "true" : "false"));
     for (unsigned n = 0; n < 2; n++)
-        hdx_leak_say(i, l, LABEL, code,
-                     hdx_leak_print(h, "%s = %lld", times[n], (long long)hdx_leak_get_int(h, id, v, times[n], 0)));
+        hdx_leak_look_add(i, l, LABEL, code,
+                          hdx_leak_print(h, "%s = %lld", times[n], (long long)hdx_leak_get_int(h, id, v, times[n], 0)));
     const int64_t times_more = hdx_leak_get_int(h, id, v, "mRepeatCount", 0),
                   mode = hdx_leak_get_int(h, id, v, "mRepeatMode", 0);
-    hdx_leak_say(
+    hdx_leak_look_add(
         i, l, LABEL, code,
         hdx_leak_print(h, "mRepeatCount = %lld%s", (long long)times_more, times_more == -1 ? " (for ever)" : ""));
-    hdx_leak_say(i, l, LABEL, code,
-                 hdx_leak_print(h, "mRepeatMode = %lld%s", (long long)mode,
-                                mode == 1   ? " (from the start)"
-                                : mode == 2 ? " (back and forth)"
-                                            : ""));
+    hdx_leak_look_add(i, l, LABEL, code,
+                      hdx_leak_print(h, "mRepeatMode = %lld%s", (long long)mode,
+                                     mode == 1   ? " (from the start)"
+                                     : mode == 2 ? " (back and forth)"
+                                                 : ""));
 }
 
 static void lifecycle(leak_inspector *i, hdx_id id, leak_look *l)
 {
     const char *state = lifecycle_state(i->h, id);
     if (state != NULL)
-        hdx_leak_say(i, l, strcmp(state, "DESTROYED") == 0 ? LABEL : NOT, "lifecycle.state",
-                     hdx_leak_print(i->h, "state is %s", state));
+        hdx_leak_look_add(i, l, strcmp(state, "DESTROYED") == 0 ? LABEL : NOT, "lifecycle.state",
+                          hdx_leak_print(i->h, "state is %s", state));
 }
 
 /* ---- all inspectors, in Shark's order ---- */
@@ -599,7 +604,7 @@ void hdx_leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_loo
     if (HAS(bits, LC_THREAD)) {
         const char *name = hdx_leak_get_text(h, id, "java.lang.Thread", "name");
         if (name != NULL && strcmp(name, "main") == 0)
-            hdx_leak_say(i, l, NOT, "thread.main", "the main thread runs as long as its process");
+            hdx_leak_look_add(i, l, NOT, "thread.main", "the main thread runs as long as its process");
     }
     if (HAS(bits, LC_VIEW_ROOT))
         view_root(i, id, l);

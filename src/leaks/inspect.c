@@ -17,7 +17,7 @@
 static const char *const watch_classes[] = { "leakcanary.KeyedWeakReference",
                                              "com.squareup.leakcanary.KeyedWeakReference" };
 
-void hdx_leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text)
+void hdx_leak_look_add(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text)
 {
     const bool      label = means == HDX_LEAK_UNKNOWN;
     hdx_leak_note **list = label ? &l->labels : &l->reasons;
@@ -131,16 +131,16 @@ static void look_watch(leak_inspector *i, hdx_id id, leak_look *l)
     for (; from < i->watch_count && i->watches[from].referent == id; from++) {
         const leak_watch *w = &i->watches[from];
         const bool        named = w->description != NULL && *w->description != '\0';
-        hdx_leak_say(i, l, HDX_LEAK_LEAKING, "watch.retained",
-                     named ? hdx_leak_print(i->h, "it was watched and should be gone: %s", w->description)
-                           : "it was watched and should be gone");
-        hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.key",
-                     hdx_leak_print(i->h, "key = %s", w->key != NULL ? w->key : "null"));
+        hdx_leak_look_add(i, l, HDX_LEAK_LEAKING, "watch.retained",
+                          named ? hdx_leak_print(i->h, "it was watched and should be gone: %s", w->description)
+                                : "it was watched and should be gone");
+        hdx_leak_look_add(i, l, HDX_LEAK_UNKNOWN, "watch.key",
+                          hdx_leak_print(i->h, "key = %s", w->key != NULL ? w->key : "null"));
         if (w->timed) {
-            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.duration",
-                         hdx_leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
-            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration",
-                         hdx_leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
+            hdx_leak_look_add(i, l, HDX_LEAK_UNKNOWN, "watch.duration",
+                              hdx_leak_print(i->h, "watched for %lld ms", (long long)w->watched_ms));
+            hdx_leak_look_add(i, l, HDX_LEAK_UNKNOWN, "watch.retained_duration",
+                              hdx_leak_print(i->h, "retained for %lld ms", (long long)w->retained_ms));
         }
     }
 }
@@ -163,13 +163,13 @@ static void look_instance(leak_inspector *i, hdx_id id, uint64_t bits, leak_look
     if (number < h->class_count && is_anonymous(h->names[number]) && h->classes[number].super != HDX_NO_CLASS) {
         const hdx_text super = hdx_leak_name(h, h->classes[number].super);
         if (!hdx_text_is(super, "java.lang.Object"))
-            hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass",
-                         hdx_leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
+            hdx_leak_look_add(i, l, HDX_LEAK_UNKNOWN, "anonymous.superclass",
+                              hdx_leak_print(h, "anonymous subclass of %.*s", (int)super.len, super.at));
     }
     if ((bits >> LC_THREAD & 1) != 0) {
         const char *name = hdx_leak_get_text(h, id, "java.lang.Thread", "name");
-        hdx_leak_say(i, l, HDX_LEAK_UNKNOWN, "thread.name",
-                     hdx_leak_print(h, "thread name: %s", name != NULL ? name : "null"));
+        hdx_leak_look_add(i, l, HDX_LEAK_UNKNOWN, "thread.name",
+                          hdx_leak_print(h, "thread name: %s", name != NULL ? name : "null"));
     }
 }
 
@@ -185,7 +185,7 @@ void hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look
             (s->test == LT_FALSE && truth && !v.as.boolean) || (s->test == LT_NULL && reference && v.as.address == 0) ||
             (s->test == LT_SET && reference && v.as.address != 0) ||
             (s->test == LT_IS && number && v.as.integer == s->number))
-            hdx_leak_say(i, l, s->means, s->code, s->text);
+            hdx_leak_look_add(i, l, s->means, s->code, s->text);
     }
 }
 
@@ -257,9 +257,9 @@ void hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
     *l = (leak_look){ .reasons = NULL };
     look_watch(i, id, l);
     if ((bits >> LC_CLASS_LOADER & 1) != 0)
-        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders never leak");
+        hdx_leak_look_add(i, l, HDX_LEAK_NOT_LEAKING, "class_loader", "class loaders never leak");
     if (what == HDX_LEAK_IS_CLASS)
-        hdx_leak_say(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects never leak");
+        hdx_leak_look_add(i, l, HDX_LEAK_NOT_LEAKING, "class", "class objects never leak");
     if (what != HDX_LEAK_IS_INSTANCE)
         return;
     look_instance(i, id, bits, l);
@@ -267,7 +267,7 @@ void hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l)
         hdx_leak_look_android(i, id, bits, l);
     for (uint64_t n = 0; n < i->rules->rule_count; n++)
         if (hdx_leak_rule_holds(i, &i->rules->rules[n], id))
-            hdx_leak_say(i, l, i->rules->rules[n].means, "rule", i->rules->rules[n].text);
+            hdx_leak_look_add(i, l, i->rules->rules[n].means, "rule", i->rules->rules[n].text);
 }
 
 const leak_look *hdx_leak_look_at(leak_inspector *i, hdx_id id)

@@ -112,7 +112,7 @@ static hdx_code refused(const leak_search *s, const hdx_leaks_options *o, hdx_er
         s->apart + hdx_leak_need(sum->objects, sum->references, s->by_dominators) + atomic_load(&s->mem->used) / 4;
     if (need < o->memory + o->memory / 4)
         need = o->memory + o->memory / 4;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM is enough",
                     (unsigned long long)(need >> 20) + 1);
 }
 
@@ -139,7 +139,7 @@ static hdx_code answer(leak_inspector *i, const leak_rules *rules, const hdx_lea
         (code = hdx_leak_matchers_that_hold(h, rules, &holds, err)) == HDX_OK) {
         s.holds = holds;
         code = run_search(&s, o, err);
-        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
+        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "is enough") == NULL)
             code = refused(&s, o, err);
     }
     if (code == HDX_OK && hdx_tick(tick, 0))
@@ -245,7 +245,7 @@ hdx_code hdx_leaks_grow(hdx_graph *g, const hdx_leaks_options *o, const hdx_leak
         if (o->memory != 0)
             mem.limit = o->memory > s.apart ? o->memory - s.apart : 1;
         code = grow(&s, o, to, err);
-        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "would do") == NULL)
+        if (code == HDX_LIMIT && o->memory != 0 && strstr(err->message, "is enough") == NULL)
             code = refused(&s, o, err);
         hdx_leak_search_free(&s);
     }

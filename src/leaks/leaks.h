@@ -425,7 +425,7 @@ const leak_look *hdx_leak_look_at(leak_inspector *i, hdx_id id);
 void   hdx_leak_look_into(leak_inspector *i, hdx_id id, leak_look *l);
 void   hdx_leak_look_drop(leak_look *l);
 void   hdx_leak_look_states(leak_inspector *i, hdx_id id, leak_class of, leak_look *l); /* applies hdx_leak_states */
-void   hdx_leak_say(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
+void   hdx_leak_look_add(leak_inspector *i, leak_look *l, hdx_leak_status means, const char *code, const char *text);
 void   hdx_leak_look_android(leak_inspector *i, hdx_id id, uint64_t bits, leak_look *l);
 bool   hdx_leak_rule_holds(leak_inspector *i, const leak_rule *r, hdx_id id);
 hdx_id hdx_leak_component(leak_heap *h, hdx_id id);         /* SHARK 2.6; HDX_NO_ID: none */

@@ -184,7 +184,7 @@ static hdx_code rule_line(leak_rules *r, const hdx_leak_file *f, uint64_t line, 
     } else { /* without a text the condition itself is the reason */
         hdx_buffer own = hdx_buffer_of(NULL);
         if (rule.op == 0)
-            hdx_buffer_format(&own, "%.*s as a rule says", (int)name.len, name.at);
+            hdx_buffer_format(&own, "%.*s matches a rule", (int)name.len, name.at);
         else
             hdx_buffer_format(&own, "%.*s.%.*s %s %.*s", (int)name.len, name.at, (int)field.len, field.at,
                               operators[rule.op], (int)value.len, value.at);

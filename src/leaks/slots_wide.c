@@ -273,7 +273,7 @@ static hdx_code afford(const store *s, uint64_t further_bytes, hdx_error *err)
     const uint64_t used = s->mem->used, limit = s->mem->limit;
     if (limit == 0 || used + further_bytes <= limit)
         return HDX_OK;
-    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM would do",
+    return hdx_fail(err, HDX_LIMIT, "", HDX_NOWHERE, "the search for leaks exceeds --memory; --memory %lluM is enough",
                     (unsigned long long)((used + further_bytes + s->apart) >> 20) + 8);
 }
 

@@ -22,7 +22,7 @@ static uint64_t searched(uint64_t n, uint64_t parents, uint64_t id)
 }
 static uint64_t transposing(uint64_t n, uint64_t m, uint64_t id) { return (n + m) * id + 3 * n / 8; }
 
-bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes)
+bool hdx_forecast_search_fits(const hdx_work *w, unsigned width, uint64_t bytes)
 {
     const uint64_t room = hdx_work_room(w), search = searching(w->objects, width / 8);
     return search <= room && bytes <= room - search;
@@ -106,7 +106,7 @@ hdx_code hdx_forecast_check(const hdx_work *w, const hdx_dump_tables *t, uint64_
                     hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
                              "step %s needs %llu MB; the memory limit is %llu MB", names[worst],
                              (unsigned long long)((need >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
-                    "--memory %lluM would do", (unsigned long long)((need >> 20) + 1));
+                    "--memory %lluM is enough", (unsigned long long)((need >> 20) + 1));
 }
 
 hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents, hdx_error *err)
@@ -119,7 +119,7 @@ hdx_code hdx_forecast_search(const hdx_work *w, unsigned width, uint64_t parents
                     hdx_fail(err, HDX_LIMIT, w->options->dump, HDX_NOWHERE,
                              "step references needs %llu MB; the memory limit is %llu MB",
                              (unsigned long long)((more >> 20) + 1), (unsigned long long)(w->options->memory >> 20)),
-                    "--memory %lluM would do", (unsigned long long)((more >> 20) + 1));
+                    "--memory %lluM is enough", (unsigned long long)((more >> 20) + 1));
 }
 
 hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err)

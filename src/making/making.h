@@ -124,7 +124,7 @@ bool hdx_forecast_spill_stays(uint64_t read_ns, uint64_t objects_ns);
 /* Before the dump is read: returns HDX_LIMIT for a budget that would not even suffice for an empty dump. */
 hdx_code hdx_forecast_begin(const hdx_work *w, const hdx_dump_tables *t, hdx_error *err);
 /* Returns whether `bytes` more bytes fit during the searches. */
-bool hdx_forecast_beside(const hdx_work *w, unsigned width, uint64_t bytes);
+bool hdx_forecast_search_fits(const hdx_work *w, unsigned width, uint64_t bytes);
 /* Memory that is prepared before the need is known: a quarter of the file, at most this. */
 #define HDX_BUILD_READY (32ull << 20)
 /* ---- estimate.c ---- */

@@ -35,8 +35,8 @@ static hdx_code set_paths(hdx_index_home *home, const char *path, hdx_error *err
     if (home->path != path)
         memmove(home->path, path, len);
     home->path[len] = '\0';
-    return hdx_own_beside(home->path, "part", home->part, sizeof home->part - 64) &&
-                   hdx_own_beside(home->path, "lock", home->lock, sizeof home->lock - 64)
+    return hdx_own_companion_path(home->path, "part", home->part, sizeof home->part - 64) &&
+                   hdx_own_companion_path(home->path, "lock", home->lock, sizeof home->lock - 64)
                ? HDX_OK
                : too_long(path, err);
 }

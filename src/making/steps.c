@@ -271,7 +271,7 @@ hdx_code hdx_step_references(hdx_pass *p, hdx_error *err)
     const uint64_t counts = hdx_transpose_parts(w->threads, single, many) * many;
     const uint64_t transposing = (t->objects + counts + p->objects.outbound.edges - single) * (p->width / 8) +
                                  words * p->width / 8 + TRANSPOSING;
-    const bool parallel = searches && hdx_forecast_beside(w, p->width, transposing);
+    const bool parallel = searches && hdx_forecast_search_fits(w, p->width, transposing);
     hdx_code   code = HDX_OK;
     p->room = parallel ? transposing : 0;
     if (searches && !parallel)
@@ -348,7 +348,7 @@ static hdx_code do_numbers(void *context, hdx_error *err)
 static hdx_code find_predecessors(hdx_pass *p, hdx_error *err)
 {
     const hdx_referrers referrers =
-        p->b->index != NULL ? hdx_referrers_listed(&p->referrers) : hdx_referrers_kept(&p->inbound.referrers);
+        p->b->index != NULL ? hdx_referrers_listed(&p->referrers) : hdx_referrers_in_file(&p->inbound.referrers);
     const hdx_code code =
         p->wide->predecessors(&p->b->work, &p->search, &referrers, &p->numbered, &p->predecessors, err);
     p->predecessors.end = p->predecessors.file.end;

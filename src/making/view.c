@@ -33,7 +33,7 @@ static hdx_code find_home(hdx_io *io, const hdx_index_options *options, const ch
     (void)snprintf(out->path, sizeof out->path, "%s/%s", out->views, name);
     if (code != HDX_OK)
         return code;
-    return hdx_own_beside(out->path, "part", out->part, sizeof out->part) &&
+    return hdx_own_companion_path(out->path, "part", out->part, sizeof out->part) &&
                    strlen(out->part) + 64 < sizeof out->index.part
                ? HDX_OK
                : hdx_fail(err, HDX_USAGE, out->index.path, HDX_NOWHERE, "path too long");

@@ -21,7 +21,7 @@ value hdx_oql_value_of(value_kind kind, binding binds, const char *sql)
 
 static const char *wrap(oql *o, const char *sql, binding binds, binding least)
 {
-    return binds >= least ? sql : hdx_oql_say(o, "(%s)", sql);
+    return binds >= least ? sql : hdx_oql_format(o, "(%s)", sql);
 }
 
 /* ---- lists ---- */
@@ -31,23 +31,23 @@ const char *hdx_oql_list_where(oql *o, value l, const char *and_also)
     if (l.where == NULL && and_also == NULL)
         return "";
     if (l.where == NULL || and_also == NULL)
-        return hdx_oql_say(o, " WHERE %s", l.where == NULL ? and_also : l.where);
-    return hdx_oql_say(o, " WHERE %s AND %s", l.where, and_also);
+        return hdx_oql_format(o, " WHERE %s", l.where == NULL ? and_also : l.where);
+    return hdx_oql_format(o, " WHERE %s AND %s", l.where, and_also);
 }
 
 static const char *exists(oql *o, value l)
 {
     if (l.list == LIST_SELECT)
-        return hdx_oql_say(o, "EXISTS (%s)", l.select);
-    return hdx_oql_say(o, "EXISTS (SELECT 1 FROM %s%s)", l.from, hdx_oql_list_where(o, l, NULL));
+        return hdx_oql_format(o, "EXISTS (%s)", l.select);
+    return hdx_oql_format(o, "EXISTS (SELECT 1 FROM %s%s)", l.from, hdx_oql_list_where(o, l, NULL));
 }
 
 value hdx_oql_count(oql *o, value l)
 {
-    value v = hdx_oql_value_of(
-        VALUE_NUMBER, BINDS_ALL,
-        l.list == LIST_SELECT ? hdx_oql_say(o, "(SELECT count(*) FROM (%s))", l.select)
-                              : hdx_oql_say(o, "(SELECT count(*) FROM %s%s)", l.from, hdx_oql_list_where(o, l, NULL)));
+    value v = hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL,
+                               l.list == LIST_SELECT ? hdx_oql_format(o, "(SELECT count(*) FROM (%s))", l.select)
+                                                     : hdx_oql_format(o, "(SELECT count(*) FROM %s%s)", l.from,
+                                                                      hdx_oql_list_where(o, l, NULL)));
     v.exists = exists(o, l);
     return v;
 }
@@ -55,17 +55,17 @@ value hdx_oql_count(oql *o, value l)
 const char *hdx_oql_ids_in_list(oql *o, const char *id, value l)
 {
     if (l.list == LIST_SELECT)
-        return hdx_oql_say(o, "%s IN (%s)", id, l.select);
-    return hdx_oql_say(o, "%s IN (SELECT %s FROM %s%s)", id, l.column, l.from, hdx_oql_list_where(o, l, NULL));
+        return hdx_oql_format(o, "%s IN (%s)", id, l.select);
+    return hdx_oql_format(o, "%s IN (SELECT %s FROM %s%s)", id, l.column, l.from, hdx_oql_list_where(o, l, NULL));
 }
 
 /* Chooses the fast direction: one look-up of the object's dominator instead of all objects that another dominates. */
 const char *hdx_oql_in_list(oql *o, const char *id, value l)
 {
     switch (l.list) {
-    case LIST_DOMINATED: return hdx_oql_say(o, "(SELECT dominator FROM objects WHERE id=%s)=%s", id, l.of);
-    case LIST_INBOUND: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", id, l.of);
-    case LIST_OUTBOUND: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", l.of, id);
+    case LIST_DOMINATED: return hdx_oql_format(o, "(SELECT dominator FROM objects WHERE id=%s)=%s", id, l.of);
+    case LIST_INBOUND: return hdx_oql_format(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", id, l.of);
+    case LIST_OUTBOUND: return hdx_oql_format(o, "EXISTS (SELECT 1 FROM refs WHERE src=%s AND dst=%s)", l.of, id);
     case LIST_SELECT:
     case LIST_ELEMENTS:
     case LIST_OTHER: break;
@@ -78,8 +78,8 @@ const char *hdx_oql_in_list(oql *o, const char *id, value l)
 static const char *first_of(oql *o, value list)
 {
     if (list.list == LIST_SELECT)
-        return hdx_oql_say(o, "(%s)", list.select);
-    return hdx_oql_say(o, "(SELECT %s FROM %s%s)", list.column, list.from, hdx_oql_list_where(o, list, NULL));
+        return hdx_oql_format(o, "(%s)", list.select);
+    return hdx_oql_format(o, "(SELECT %s FROM %s%s)", list.column, list.from, hdx_oql_list_where(o, list, NULL));
 }
 
 const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
@@ -93,7 +93,8 @@ const char *hdx_oql_scalar_of(oql *o, uint32_t at, value v, binding least)
                               "the snapshot itself is not a value");
     case VALUE_LIST: return v.sql != NULL ? v.sql : first_of(o, v);
     case VALUE_ROOTS:
-        return hdx_oql_say(o, "(SELECT group_concat(DISTINCT type) FROM roots WHERE id=%s AND thread IS NULL)", v.of);
+        return hdx_oql_format(o, "(SELECT group_concat(DISTINCT type) FROM roots WHERE id=%s AND thread IS NULL)",
+                              v.of);
     default: break;
     }
     if (v.sql == NULL)
@@ -132,21 +133,22 @@ const char *hdx_oql_text_of(oql *o, uint32_t at, value v)
     case VALUE_CHAR: return v.text;
     case VALUE_CLASS: return v.name;
     case VALUE_ROOTS: return hdx_oql_scalar_of(o, at, v, BINDS_ALL);
-    case VALUE_BOOL: return hdx_oql_say(o, "iif(%s,'true','false')", v.sql);
+    case VALUE_BOOL: return hdx_oql_format(o, "iif(%s,'true','false')", v.sql);
     case VALUE_NULL: return "NULL";
-    case VALUE_NUMBER: return hdx_oql_say(o, "CAST(%s AS TEXT)", v.sql);
+    case VALUE_NUMBER: return hdx_oql_format(o, "CAST(%s AS TEXT)", v.sql);
     case VALUE_OBJECT:
     case VALUE_ARRAY:
     case VALUE_ANY:
         id = hdx_oql_scalar_of(o, at, v, BINDS_OR);
         if (v.row != NULL && v.row->class_name != NULL) /* its class is known, and String has no subclasses */
-            return hdx_oql_say(o, strcmp(v.row->class_name, "java.lang.String") == 0 ? "string(%s)" : "label(%s)", id);
+            return hdx_oql_format(o, strcmp(v.row->class_name, "java.lang.String") == 0 ? "string(%s)" : "label(%s)",
+                                  id);
         if (v.text != NULL) /* the array of a String: its characters are the String's */
-            return hdx_oql_say(o, "coalesce(string(%s),label(%s))", v.text, id);
-        return hdx_oql_say(o, "coalesce(string(%s),label(%s))", id, id);
+            return hdx_oql_format(o, "coalesce(string(%s),label(%s))", v.text, id);
+        return hdx_oql_format(o, "coalesce(string(%s),label(%s))", id, id);
     case VALUE_LIST:
         if (v.list == LIST_SELECT)
-            return hdx_oql_say(o, "(%s)", v.select);
+            return hdx_oql_format(o, "(%s)", v.select);
         break;
     case VALUE_SNAPSHOT: break;
     }
@@ -162,9 +164,10 @@ static const char *truth(oql *o, uint32_t at, value v, binding least)
     case VALUE_ARRAY:
     case VALUE_TEXT:
     case VALUE_CLASS:
-        return wrap(o, hdx_oql_say(o, "%s IS NOT NULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS)), BINDS_EQUAL, least);
+        return wrap(o, hdx_oql_format(o, "%s IS NOT NULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS)), BINDS_EQUAL,
+                    least);
     case VALUE_LIST: return exists(o, v);
-    case VALUE_ROOTS: return hdx_oql_say(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", v.of);
+    case VALUE_ROOTS: return hdx_oql_format(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", v.of);
     default: return hdx_oql_scalar_of(o, at, v, least);
     }
 }
@@ -186,7 +189,7 @@ static LEVEL value junction(oql *o, const oql_node *n, oql_scope *s)
         hdx_buffer_format(&b, "%s%s", part == n->list ? "" : is_or ? " OR " : " AND ", sql == NULL ? "" : sql);
     }
     const char *all =
-        b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a condition") : hdx_oql_say(o, "%s", b.at);
+        b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a condition") : hdx_oql_format(o, "%s", b.at);
     hdx_buffer_free(&b);
     return hdx_oql_value_of(VALUE_BOOL, binds, all);
 }
@@ -199,11 +202,11 @@ static value with_null(oql *o, uint32_t at, value v, bool equal)
     if (v.kind == VALUE_LIST || v.kind == VALUE_ROOTS) {
         const char *there = truth(o, at, v, BINDS_ALL);
         return hdx_oql_value_of(VALUE_BOOL, equal ? BINDS_NOT : BINDS_ALL,
-                                equal ? hdx_oql_say(o, "NOT %s", there) : there);
+                                equal ? hdx_oql_format(o, "NOT %s", there) : there);
     }
     return hdx_oql_value_of(
         VALUE_BOOL, BINDS_EQUAL,
-        hdx_oql_say(o, "%s IS %sNULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS), equal ? "" : "NOT "));
+        hdx_oql_format(o, "%s IS %sNULL", hdx_oql_scalar_of(o, at, v, BINDS_LESS), equal ? "" : "NOT "));
 }
 
 static value compare(oql *o, const oql_node *n, oql_scope *s)
@@ -216,7 +219,7 @@ static value compare(oql *o, const oql_node *n, oql_scope *s)
         return with_null(o, n->at, l.kind == VALUE_NULL ? r : l, equal);
     /* for a comparison with 0 it suffices whether there are any */
     if (l.exists != NULL && r.sql != NULL && strcmp(r.sql, "0") == 0 && (equal || unequal || strcmp(n->op, ">") == 0))
-        return equal ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_say(o, "NOT %s", l.exists))
+        return equal ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_format(o, "NOT %s", l.exists))
                      : hdx_oql_value_of(VALUE_BOOL, BINDS_ALL, l.exists);
     if (l.kind == VALUE_CLASS && r.kind == VALUE_CLASS) {
         l.sql = l.number;
@@ -238,7 +241,7 @@ static value compare(oql *o, const oql_node *n, oql_scope *s)
         b = hdx_oql_scalar_of(o, n->b->at, r, above);
     }
     return hdx_oql_value_of(VALUE_BOOL, binds,
-                            hdx_oql_say(o, "%s%s%s", a, unequal ? nullable ? " IS NOT " : "<>" : n->op, b));
+                            hdx_oql_format(o, "%s%s%s", a, unequal ? nullable ? " IS NOT " : "<>" : n->op, b));
 }
 
 static value arithmetic(oql *o, const oql_node *n, oql_scope *s)
@@ -251,13 +254,13 @@ static value arithmetic(oql *o, const oql_node *n, oql_scope *s)
     if (n->op[0] == '+' && (is_text(l) || is_text(r))) {
         out = hdx_oql_value_of(
             VALUE_TEXT, BINDS_JOIN,
-            hdx_oql_say(o, "%s||%s", hdx_oql_text_of(o, n->a->at, l), hdx_oql_text_of(o, n->b->at, r)));
+            hdx_oql_format(o, "%s||%s", hdx_oql_text_of(o, n->a->at, l), hdx_oql_text_of(o, n->b->at, r)));
         out.nullable = l.nullable || r.nullable;
         return out;
     }
     out = hdx_oql_value_of(VALUE_NUMBER, binds,
-                           hdx_oql_say(o, "%s %s %s", hdx_oql_scalar_of(o, n->a->at, l, binds), n->op,
-                                       hdx_oql_scalar_of(o, n->b->at, r, (binding)(binds + 1))));
+                           hdx_oql_format(o, "%s %s %s", hdx_oql_scalar_of(o, n->a->at, l, binds), n->op,
+                                          hdx_oql_scalar_of(o, n->b->at, r, (binding)(binds + 1))));
     out.nullable = true; /* a division by 0 is NULL */
     return out;
 }
@@ -290,9 +293,9 @@ static LEVEL value like(oql *o, const oql_node *n, oql_scope *s)
     const char *text = o->code != HDX_OK ? NULL : hdx_oql_text_of(o, n->a->at, v);
     const char *pattern = n->number != 0 ? glob_of_like(o, n->text) : hdx_oql_regex(o, n->b->at, n->text);
     const char *sql = o->code != HDX_OK ? NULL
-                                        : hdx_oql_say(o, "%s %s %s", text, n->number != 0 ? "GLOB" : "REGEXP",
-                                                      hdx_oql_literal(o, pattern));
-    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
+                                        : hdx_oql_format(o, "%s %s %s", text, n->number != 0 ? "GLOB" : "REGEXP",
+                                                         hdx_oql_literal(o, pattern));
+    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_format(o, "(%s) IS NOT 1", sql) : sql);
 }
 
 static LEVEL value in(oql *o, const oql_node *n, oql_scope *s)
@@ -326,14 +329,15 @@ static LEVEL value in(oql *o, const oql_node *n, oql_scope *s)
             hdx_buffer_format(&b, "%s%s", e == n->b->list ? "" : ",", one == NULL ? "" : one);
         }
         const char *all =
-            b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a list") : hdx_oql_say(o, "%s", b.at);
+            b.failed ? hdx_oql_fail(o, HDX_LIMIT, n->at, NULL, "no memory for a list") : hdx_oql_format(o, "%s", b.at);
         hdx_buffer_free(&b);
-        sql = hdx_oql_say(o, "%s IN (%s)",
-                          texts ? hdx_oql_text_of(o, n->a->at, l) : hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS), all);
+        sql = hdx_oql_format(o, "%s IN (%s)",
+                             texts ? hdx_oql_text_of(o, n->a->at, l) : hdx_oql_scalar_of(o, n->a->at, l, BINDS_LESS),
+                             all);
     } else
         goto no_list;
     /* EXISTS (...) and a IN (...) bind at least as tightly as = */
-    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_say(o, "(%s) IS NOT 1", sql) : sql);
+    return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, n->negated ? hdx_oql_format(o, "(%s) IS NOT 1", sql) : sql);
 no_list:
     return hdx_oql_value_of(VALUE_NULL, BINDS_ALL,
                             hdx_oql_refuse(o, n->b->at,
@@ -354,17 +358,17 @@ static value implements(oql *o, const oql_node *n, oql_scope *s)
     const char *id = o->code != HDX_OK ? NULL : hdx_oql_object_of(o, n->a->at, v);
     const char *sql = NULL;
     if (o->code == HDX_OK && strcmp(name, "IClass") == 0)
-        sql = hdx_oql_say(o, "%s IN (SELECT object FROM classes)", id);
+        sql = hdx_oql_format(o, "%s IN (SELECT object FROM classes)", id);
     else if (o->code == HDX_OK && strcmp(name, "IArray") == 0)
-        sql = hdx_oql_say(o, "%s IN (SELECT id FROM objects WHERE length IS NOT NULL)", id);
+        sql = hdx_oql_format(o, "%s IN (SELECT id FROM objects WHERE length IS NOT NULL)", id);
     else if (o->code == HDX_OK && strcmp(name, "IClassLoader") == 0)
-        sql = hdx_oql_say(o, "%s IN (SELECT id FROM objects WHERE instanceof='java.lang.ClassLoader')", id);
+        sql = hdx_oql_format(o, "%s IN (SELECT id FROM objects WHERE instanceof='java.lang.ClassLoader')", id);
     else if (o->code == HDX_OK) {
         for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (strcmp(name, kinds[i].name) == 0)
                 sql = v.row != NULL && v.row->table == SCOPE_OBJECTS
-                          ? hdx_oql_say(o, "%s.kind='%s'", v.row->alias, kinds[i].kind)
-                          : hdx_oql_say(o, "(SELECT kind FROM objects WHERE id=%s)='%s'", id, kinds[i].kind);
+                          ? hdx_oql_format(o, "%s.kind='%s'", v.row->alias, kinds[i].kind)
+                          : hdx_oql_format(o, "(SELECT kind FROM objects WHERE id=%s)='%s'", id, kinds[i].kind);
         if (sql == NULL)
             sql = hdx_oql_refuse(o, n->at, "for classes of the dump: FROM INSTANCEOF C",
                                  "IMPLEMENTS supports MAT's IClass, IArray, IInstance, IClassLoader");
@@ -416,7 +420,7 @@ static value character(oql *o, const oql_node *n)
         code |= t[len - 1] & 0x3fu;
     v.kind = VALUE_CHAR;
     v.text = v.sql;
-    v.sql = hdx_oql_say(o, "%u", code);
+    v.sql = hdx_oql_format(o, "%u", code);
     return v;
 }
 
@@ -467,11 +471,11 @@ value hdx_oql_value(oql *o, const oql_node *n, oql_scope *s)
     case OQL_IS_LIST: break;
     case OQL_IS_NOT:
         return hdx_oql_value_of(VALUE_BOOL, BINDS_NOT,
-                                hdx_oql_say(o, "NOT %s", hdx_oql_condition(o, n->a, s, BINDS_NOT)));
+                                hdx_oql_format(o, "NOT %s", hdx_oql_condition(o, n->a, s, BINDS_NOT)));
     case OQL_IS_MINUS: /* two of them would begin a comment */
         return hdx_oql_value_of(
             VALUE_NUMBER, BINDS_ALL,
-            hdx_oql_say(o, n->a->kind == OQL_IS_MINUS ? "-(%s)" : "-%s", hdx_oql_scalar(o, n->a, s, BINDS_ALL)));
+            hdx_oql_format(o, n->a->kind == OQL_IS_MINUS ? "-(%s)" : "-%s", hdx_oql_scalar(o, n->a, s, BINDS_ALL)));
     case OQL_IS_AND:
     case OQL_IS_OR: return junction(o, n, s);
     case OQL_IS_BINARY: return binary(o, n, s);

@@ -19,9 +19,9 @@ static value aggregate(oql *o, const oql_node *n, oql_scope *s, const char *name
     if (percentile)
         return nullable(
             hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL,
-                             hdx_oql_say(o, "percentile(%s,%s)", x, hdx_oql_scalar(o, n->list->next, s, BINDS_OR))));
-    return nullable(
-        hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "%s(%s%s)", name, n->distinct ? "DISTINCT " : "", x)));
+                             hdx_oql_format(o, "percentile(%s,%s)", x, hdx_oql_scalar(o, n->list->next, s, BINDS_OR))));
+    return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL,
+                                     hdx_oql_format(o, "%s(%s%s)", name, n->distinct ? "DISTINCT " : "", x)));
 }
 
 typedef enum function {
@@ -94,7 +94,7 @@ static const struct {
 
 static value rows_of(oql *o, const char *function_name, const char *id, const char *column)
 {
-    return hdx_oql_list_from(o, hdx_oql_say(o, "%s(%s)", function_name, id), column, NULL);
+    return hdx_oql_list_from(o, hdx_oql_format(o, "%s(%s)", function_name, id), column, NULL);
 }
 
 static value scalar_function(oql *o, const oql_node *n, oql_scope *s, const char *name)
@@ -104,9 +104,10 @@ static value scalar_function(oql *o, const oql_node *n, oql_scope *s, const char
     for (unsigned i = 0; i < n->number; i++) {
         const char *x =
             text ? hdx_oql_text_argument(o, n, i, s) : hdx_oql_scalar(o, hdx_oql_argument(n, i), s, BINDS_OR);
-        all = hdx_oql_say(o, "%s%s%s", all, i == 0 ? "" : ",", x);
+        all = hdx_oql_format(o, "%s%s%s", all, i == 0 ? "" : ",", x);
     }
-    return nullable(hdx_oql_value_of(text ? VALUE_TEXT : VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "%s(%s)", name, all)));
+    return nullable(
+        hdx_oql_value_of(text ? VALUE_TEXT : VALUE_NUMBER, BINDS_ALL, hdx_oql_format(o, "%s(%s)", name, all)));
 }
 
 /* v: the first argument, translated by the caller, because this large stack frame must not nest. */
@@ -118,13 +119,13 @@ __attribute__((noinline)) static value apply_function(oql *o, const oql_node *n,
         if (v.kind == VALUE_OBJECT)
             v = hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_ADDRESS);
         return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
-                                         hdx_oql_say(o, "addr(%s)", hdx_oql_scalar_of(o, n->at, v, BINDS_OR))));
+                                         hdx_oql_format(o, "addr(%s)", hdx_oql_scalar_of(o, n->at, v, BINDS_OR))));
     case TO_STRING: return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL, hdx_oql_text_of(o, n->at, v)));
     case CLASS_OF: return hdx_oql_class_of(o, n->at, v);
     case EVAL: return v;
     case LENGTH:
         if (v.kind == VALUE_TEXT)
-            return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "length(%s)", v.sql)));
+            return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_format(o, "length(%s)", v.sql)));
         return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_LENGTH);
     case ADDRESS: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_ADDRESS);
     case TYPE: return hdx_oql_column_value(o, n->at, v, VALUE_TEXT, ROW_CLASS);
@@ -155,8 +156,8 @@ __attribute__((noinline)) static value apply_function(oql *o, const oql_node *n,
     }
     case BY_KEY:
         return nullable(hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL,
-                                         hdx_oql_say(o, "(SELECT value FROM entries(%s) WHERE key_text=%s)", id,
-                                                     hdx_oql_text_argument(o, n, 1, s))));
+                                         hdx_oql_format(o, "(SELECT value FROM entries(%s) WHERE key_text=%s)", id,
+                                                        hdx_oql_text_argument(o, n, 1, s))));
     default: return nothing();
     }
 }

@@ -17,10 +17,10 @@ const char *hdx_oql_row(oql *o, const oql_scope *s, row_column column)
         return hdx_oql_refuse(o, s->select->from_at, "name one of its columns",
                               "a row of this SELECT is not an object");
     if (s->table == SCOPE_OBJECTS)
-        return hdx_oql_say(o, "%s.%s", s->alias, of_objects[column]);
+        return hdx_oql_format(o, "%s.%s", s->alias, of_objects[column]);
     if (of_class[column] != NULL)
-        return hdx_oql_say(o, "%s.%s", s->alias, of_class[column]);
-    return hdx_oql_say(o, "(SELECT %s FROM objects WHERE id=%s.this)", of_objects[column], s->alias);
+        return hdx_oql_format(o, "%s.%s", s->alias, of_class[column]);
+    return hdx_oql_format(o, "(SELECT %s FROM objects WHERE id=%s.this)", of_objects[column], s->alias);
 }
 
 value hdx_oql_row_value(oql *o, oql_scope *s)
@@ -45,7 +45,7 @@ const char *hdx_oql_object_column(oql *o, uint32_t at, value v, row_column colum
     if (v.row != NULL)
         return hdx_oql_row(o, v.row, column);
     const char *id = hdx_oql_object_of(o, at, v);
-    return id == NULL ? NULL : hdx_oql_say(o, formats[column], id);
+    return id == NULL ? NULL : hdx_oql_format(o, formats[column], id);
 }
 
 value hdx_oql_roots_of(const char *id)
@@ -68,9 +68,9 @@ value hdx_oql_column_value(oql *o, uint32_t at, value v, value_kind kind, row_co
 static value class_numbered(oql *o, const char *number, const char *name)
 {
     value v = hdx_oql_value_of(VALUE_CLASS, BINDS_ALL,
-                               hdx_oql_say(o, "(SELECT object FROM classes WHERE class_id=%s)", number));
+                               hdx_oql_format(o, "(SELECT object FROM classes WHERE class_id=%s)", number));
     v.number = number;
-    v.name = name != NULL ? name : hdx_oql_say(o, "(SELECT name FROM classes WHERE class_id=%s)", number);
+    v.name = name != NULL ? name : hdx_oql_format(o, "(SELECT name FROM classes WHERE class_id=%s)", number);
     return nullable(v);
 }
 
@@ -86,8 +86,8 @@ value hdx_oql_class_of(oql *o, uint32_t at, value v)
 static const char *class_column(oql *o, uint32_t at, value v, const char *column)
 {
     if (v.kind == VALUE_CLASS)
-        return hdx_oql_say(o, "(SELECT %s FROM classes WHERE class_id=%s)", column, v.number);
-    return hdx_oql_say(o, "(SELECT %s FROM classes WHERE object=%s)", column, hdx_oql_object_of(o, at, v));
+        return hdx_oql_format(o, "(SELECT %s FROM classes WHERE class_id=%s)", column, v.number);
+    return hdx_oql_format(o, "(SELECT %s FROM classes WHERE object=%s)", column, hdx_oql_object_of(o, at, v));
 }
 
 const char *hdx_oql_class_number(oql *o, uint32_t at, value v)
@@ -109,24 +109,24 @@ value hdx_oql_list_of(oql *o, list_kind kind, const char *of)
     switch (kind) {
     case LIST_DOMINATED:
         v.objects = true;
-        v.from = hdx_oql_say(o, "objects %s", t);
-        v.column = hdx_oql_say(o, "%s.id", t);
-        v.where = hdx_oql_say(o, "%s.dominator=%s", t, of);
+        v.from = hdx_oql_format(o, "objects %s", t);
+        v.column = hdx_oql_format(o, "%s.id", t);
+        v.where = hdx_oql_format(o, "%s.dominator=%s", t, of);
         break;
     case LIST_INBOUND:
-        v.from = hdx_oql_say(o, "refs %s", t);
-        v.column = hdx_oql_say(o, "%s.src", t);
-        v.where = hdx_oql_say(o, "%s.dst=%s", t, of);
+        v.from = hdx_oql_format(o, "refs %s", t);
+        v.column = hdx_oql_format(o, "%s.src", t);
+        v.where = hdx_oql_format(o, "%s.dst=%s", t, of);
         break;
     case LIST_OUTBOUND:
-        v.from = hdx_oql_say(o, "refs %s", t);
-        v.column = hdx_oql_say(o, "%s.dst", t);
-        v.where = hdx_oql_say(o, "%s.src=%s", t, of);
+        v.from = hdx_oql_format(o, "refs %s", t);
+        v.column = hdx_oql_format(o, "%s.dst", t);
+        v.where = hdx_oql_format(o, "%s.src=%s", t, of);
         break;
     case LIST_ELEMENTS:
-        v.from = hdx_oql_say(o, "elements(%s) %s", of, t);
-        v.column = hdx_oql_say(o, "coalesce(%s.ref,%s.value)", t, t);
-        v.ref = hdx_oql_say(o, "%s.ref", t);
+        v.from = hdx_oql_format(o, "elements(%s) %s", of, t);
+        v.column = hdx_oql_format(o, "coalesce(%s.ref,%s.value)", t, t);
+        v.ref = hdx_oql_format(o, "%s.ref", t);
         break;
     case LIST_OTHER:
     case LIST_SELECT: break;
@@ -140,9 +140,9 @@ value hdx_oql_list_from(oql *o, const char *table, const char *column, const cha
     value       v = hdx_oql_value_of(VALUE_LIST, BINDS_ALL, NULL);
     const char *t = hdx_oql_table_name(o);
     v.list = LIST_OTHER;
-    v.from = hdx_oql_say(o, "%s %s", table, t);
-    v.column = hdx_oql_say(o, "%s.%s", t, column);
-    v.where = where == NULL ? NULL : hdx_oql_say(o, "%s.%s", t, where);
+    v.from = hdx_oql_format(o, "%s %s", table, t);
+    v.column = hdx_oql_format(o, "%s.%s", t, column);
+    v.where = where == NULL ? NULL : hdx_oql_format(o, "%s.%s", t, where);
     return v;
 }
 
@@ -158,12 +158,12 @@ value hdx_oql_nth(oql *o, value list, const char *n)
 {
     value v = hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL, NULL);
     if (list.list == LIST_ELEMENTS)
-        v = hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_say(o, "element(%s,%s)", list.of, n));
+        v = hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_format(o, "element(%s,%s)", list.of, n));
     else if (list.list == LIST_SELECT)
-        v.sql = hdx_oql_say(o, "(SELECT * FROM (%s) LIMIT 1 OFFSET %s)", list.select, n);
+        v.sql = hdx_oql_format(o, "(SELECT * FROM (%s) LIMIT 1 OFFSET %s)", list.select, n);
     else
-        v.sql = hdx_oql_say(o, "(SELECT %s FROM %s%s LIMIT 1 OFFSET %s)", list.column, list.from,
-                            hdx_oql_list_where(o, list, NULL), n);
+        v.sql = hdx_oql_format(o, "(SELECT %s FROM %s%s LIMIT 1 OFFSET %s)", list.column, list.from,
+                               hdx_oql_list_where(o, list, NULL), n);
     return nullable(v);
 }
 
@@ -183,7 +183,7 @@ static value of_types(int types, const char *sql)
 static value static_of(oql *o, const char *object, const char *name)
 {
     return nullable(
-        hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_say(o, "field(%s,%s)", object, hdx_oql_literal(o, name))));
+        hdx_oql_value_of(VALUE_ANY, BINDS_ALL, hdx_oql_format(o, "field(%s,%s)", object, hdx_oql_literal(o, name))));
 }
 
 /* Finds the column of this name in the SELECT in FROM; NULL: none. */
@@ -204,7 +204,7 @@ static const oql_item *derived_item(const oql_select *inner, const char *name, u
 /* A sub-select returns a list as a text of ids, "1,2,3", which json_each splits again. */
 static value derived_list(oql *o, const char *column)
 {
-    value v = hdx_oql_list_from(o, hdx_oql_say(o, "json_each('['||%s||']')", column), "value", NULL);
+    value v = hdx_oql_list_from(o, hdx_oql_format(o, "json_each('['||%s||']')", column), "value", NULL);
     v.sql = column;
     v.ref = v.column;
     return nullable(plain(v));
@@ -234,7 +234,7 @@ static value derived_column(oql *o, uint32_t at, const char *name, oql_scope *s)
                        "column %.60s is a list or a text in only one SELECT of the UNION", name);
         return nothing();
     }
-    const char *column = hdx_oql_say(o, "%s.%s", s->alias, hdx_oql_identifier(o, name));
+    const char *column = hdx_oql_format(o, "%s.%s", s->alias, hdx_oql_identifier(o, name));
     if (item->shown == SHOWN_IDS)
         return derived_list(o, column);
     value v = hdx_oql_value_of(item->shown == SHOWN_ANY ? VALUE_ANY : VALUE_TEXT, BINDS_ALL, column);
@@ -256,12 +256,12 @@ value hdx_oql_field_of_row(oql *o, uint32_t at, const char *name, oql_scope *s)
         v = hdx_oql_value_of(type == 2   ? VALUE_OBJECT
                              : type == 4 ? VALUE_BOOL
                                          : VALUE_NUMBER,
-                             BINDS_ALL, hdx_oql_say(o, "%s.%s", s->alias, hdx_oql_identifier(o, name)));
+                             BINDS_ALL, hdx_oql_format(o, "%s.%s", s->alias, hdx_oql_identifier(o, name)));
         v.nullable = type == 2;
         return plain(v);
     }
     v = of_types(hdx_oql_field_types(o, s->class_name, name),
-                 hdx_oql_say(o, "field(%s,%s)", hdx_oql_row(o, s, ROW_ID), hdx_oql_literal(o, name)));
+                 hdx_oql_format(o, "field(%s,%s)", hdx_oql_row(o, s, ROW_ID), hdx_oql_literal(o, name)));
     v.plain = false;
     return v;
 }
@@ -281,7 +281,7 @@ value hdx_oql_member(oql *o, const oql_node *n, value of, oql_scope *s)
     if (of.kind == VALUE_CLASS)
         return static_of(o, of.sql, n->text);
     if (of.kind == VALUE_TEXT && hdx_oql_same(n->text, "length"))
-        return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "length(%s)", of.sql)));
+        return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_format(o, "length(%s)", of.sql)));
     if (!is_id(of) && of.kind != VALUE_LIST) {
         hdx_oql_refuse(o, n->at, "write attributes with @, methods with ()", "this value has no field %.60s", n->text);
         return nothing();
@@ -291,11 +291,11 @@ value hdx_oql_member(oql *o, const oql_node *n, value of, oql_scope *s)
         const char *length = hdx_oql_object_column(o, n->at, of, ROW_LENGTH);
         if (of.kind == VALUE_ARRAY || hdx_oql_field_types(o, NULL, n->text) == OQL_NO_FIELD)
             return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, length));
-        return nullable(
-            hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "coalesce(field(%s,'length'),%s)", id, length)));
+        return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL,
+                                         hdx_oql_format(o, "coalesce(field(%s,'length'),%s)", id, length)));
     }
     value v = of_types(hdx_oql_field_types(o, NULL, n->text),
-                       hdx_oql_say(o, "field(%s,%s)", id, hdx_oql_literal(o, n->text)));
+                       hdx_oql_format(o, "field(%s,%s)", id, hdx_oql_literal(o, n->text)));
     v.plain = false;
     v.text = strcmp(n->text, "value") == 0 ? id : NULL;
     return v;
@@ -311,7 +311,7 @@ static const char *display_name(oql *o, uint32_t at, value v, bool label)
     const char *id = hdx_oql_object_of(o, at, v);
     if (o->code != HDX_OK)
         return NULL;
-    return hdx_oql_say(o, "%s||' @ '||addr(%s)%s", class, address, label ? hdx_oql_say(o, more, id) : "");
+    return hdx_oql_format(o, "%s||' @ '||addr(%s)%s", class, address, label ? hdx_oql_format(o, more, id) : "");
 }
 
 value hdx_oql_snapshot_attribute(oql *o, const oql_node *n, const char *name)
@@ -367,12 +367,12 @@ static value class_attribute(oql *o, const oql_node *n, value of, const char *na
     if (hdx_oql_same(name, "classLoaderAddress"))
         return nullable(hdx_oql_value_of(
             VALUE_NUMBER, BINDS_ALL,
-            hdx_oql_say(o, "(SELECT address FROM objects WHERE id=%s)", class_column(o, n->at, of, "loader"))));
+            hdx_oql_format(o, "(SELECT address FROM objects WHERE id=%s)", class_column(o, n->at, of, "loader"))));
     if (hdx_oql_same(name, "subclasses"))
-        return hdx_oql_classes_where(o, hdx_oql_say(o, "super=%s", hdx_oql_class_number(o, n->at, of)));
+        return hdx_oql_classes_where(o, hdx_oql_format(o, "super=%s", hdx_oql_class_number(o, n->at, of)));
     if (hdx_oql_same(name, "objectIds")) {
         value v =
-            hdx_oql_list_from(o, "objects", "id", hdx_oql_say(o, "class_id=%s", hdx_oql_class_number(o, n->at, of)));
+            hdx_oql_list_from(o, "objects", "id", hdx_oql_format(o, "class_id=%s", hdx_oql_class_number(o, n->at, of)));
         v.objects = true;
         return v;
     }
@@ -416,7 +416,7 @@ value hdx_oql_attribute(oql *o, const oql_node *n, value of, const char *name, o
     if (of.kind == VALUE_LIST && (hdx_oql_same(name, "length") || hdx_oql_same(name, "size")))
         return list_attribute(o, n, of, name);
     if (of.kind == VALUE_TEXT && hdx_oql_same(name, "length"))
-        return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_say(o, "length(%s)", of.sql)));
+        return nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_format(o, "length(%s)", of.sql)));
     if (hdx_oql_same(name, "objectId") || hdx_oql_same(name, "id")) {
         v = hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL, hdx_oql_object_of(o, n->at, of));
         v.row = of.row;
@@ -444,7 +444,7 @@ value hdx_oql_attribute(oql *o, const oql_node *n, value of, const char *name, o
     if (hdx_oql_same(name, "GCRootInfo"))
         return hdx_oql_roots_of(hdx_oql_object_of(o, n->at, of));
     if (hdx_oql_same(name, "outboundReferences"))
-        return hdx_oql_list_from(o, "named_refs", "dst", hdx_oql_say(o, "src=%s", hdx_oql_object_of(o, n->at, of)));
+        return hdx_oql_list_from(o, "named_refs", "dst", hdx_oql_format(o, "src=%s", hdx_oql_object_of(o, n->at, of)));
     if (hdx_oql_same(name, "valueArray") || hdx_oql_same(name, "referenceArray")) {
         v = hdx_oql_value_of(VALUE_ARRAY, BINDS_ALL, hdx_oql_object_of(o, n->at, of));
         v.row = of.row;

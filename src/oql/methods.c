@@ -54,7 +54,7 @@ static const char *glob(oql *o, const char *before, const char *text, const char
         else
             *at++ = *text;
     *at = '\0';
-    return hdx_oql_literal(o, hdx_oql_say(o, "%s%s%s", before, out, after));
+    return hdx_oql_literal(o, hdx_oql_format(o, "%s%s%s", before, out, after));
 }
 
 /* Translates methods of java.lang.String. *known false: not one of these. x binds most tightly. */
@@ -89,7 +89,7 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
             const char *a = n->number > 0 ? hdx_oql_text_argument(o, n, 0, s) : "";
             const char *b = n->number > 1 ? hdx_oql_text_argument(o, n, 1, s) : "";
             return nullable(
-                hdx_oql_value_of(methods[i].kind, methods[i].binds, hdx_oql_say(o, methods[i].format, x, a, b)));
+                hdx_oql_value_of(methods[i].kind, methods[i].binds, hdx_oql_format(o, methods[i].format, x, a, b)));
         }
     const bool starts = strcmp(n->text, "startsWith") == 0;
     if (starts || strcmp(n->text, "endsWith") == 0) {
@@ -98,11 +98,11 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
         if (n->list->kind == OQL_IS_STRING || n->list->kind == OQL_IS_CHAR) /* the index speeds up a prefix */
             return nullable(hdx_oql_value_of(
                 VALUE_BOOL, BINDS_EQUAL,
-                hdx_oql_say(o, "%s GLOB %s", x, glob(o, starts ? "" : "*", n->list->text, starts ? "*" : ""))));
+                hdx_oql_format(o, "%s GLOB %s", x, glob(o, starts ? "" : "*", n->list->text, starts ? "*" : ""))));
         const char *a = hdx_oql_text_argument(o, n, 0, s);
         return nullable(hdx_oql_value_of(
             VALUE_BOOL, BINDS_EQUAL,
-            hdx_oql_say(o, starts ? "substr(%s,1,length(%s))=%s" : "substr(%s,-length(%s))=%s", x, a, a)));
+            hdx_oql_format(o, starts ? "substr(%s,1,length(%s))=%s" : "substr(%s,-length(%s))=%s", x, a, a)));
     }
     if (strcmp(n->text, "substring") == 0) {
         if (!hdx_oql_takes(o, n, 1, 2))
@@ -110,16 +110,16 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
         const char *a = hdx_oql_scalar(o, n->list, s, BINDS_TIMES);
         return nullable(hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
                                          n->number == 1
-                                             ? hdx_oql_say(o, "substr(%s,%s + 1)", x, a)
-                                             : hdx_oql_say(o, "substr(%s,%s + 1,%s - %s)", x, a,
-                                                           hdx_oql_scalar(o, n->list->next, s, BINDS_TIMES), a)));
+                                             ? hdx_oql_format(o, "substr(%s,%s + 1)", x, a)
+                                             : hdx_oql_format(o, "substr(%s,%s + 1,%s - %s)", x, a,
+                                                              hdx_oql_scalar(o, n->list->next, s, BINDS_TIMES), a)));
     }
     if (strcmp(n->text, "charAt") == 0) {
         if (!hdx_oql_takes(o, n, 1, 1))
             return nothing();
         return nullable(
             hdx_oql_value_of(VALUE_TEXT, BINDS_ALL,
-                             hdx_oql_say(o, "substr(%s,%s + 1,1)", x, hdx_oql_scalar(o, n->list, s, BINDS_TIMES))));
+                             hdx_oql_format(o, "substr(%s,%s + 1,1)", x, hdx_oql_scalar(o, n->list, s, BINDS_TIMES))));
     }
     if (strcmp(n->text, "matches") == 0) {
         if (!hdx_oql_takes(o, n, 1, 1))
@@ -130,7 +130,7 @@ static value text_method(oql *o, const oql_node *n, const char *x, oql_scope *s,
         }
         return nullable(hdx_oql_value_of(
             VALUE_BOOL, BINDS_EQUAL,
-            hdx_oql_say(o, "%s REGEXP %s", x, hdx_oql_literal(o, hdx_oql_regex(o, n->list->at, n->list->text)))));
+            hdx_oql_format(o, "%s REGEXP %s", x, hdx_oql_literal(o, hdx_oql_regex(o, n->list->at, n->list->text)))));
     }
     *known = false;
     return nothing();
@@ -258,13 +258,13 @@ static value snapshot_of(oql *o, const oql_node *n, snapshot_method_kind is, oql
     case GET_RETAINED: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_RETAINED);
     case GET_ADDRESS: return hdx_oql_column_value(o, n->at, v, VALUE_NUMBER, ROW_ADDRESS);
     case IS_CLASS:
-        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_say(o, "%s IN (SELECT object FROM classes)", id));
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_format(o, "%s IN (SELECT object FROM classes)", id));
     case IS_ARRAY:
         return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL,
-                                hdx_oql_say(o, "%s IS NOT NULL", hdx_oql_object_column(o, n->at, v, ROW_LENGTH)));
+                                hdx_oql_format(o, "%s IS NOT NULL", hdx_oql_object_column(o, n->at, v, ROW_LENGTH)));
     case IS_ROOT:
         return hdx_oql_value_of(VALUE_BOOL, BINDS_ALL,
-                                hdx_oql_say(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", id));
+                                hdx_oql_format(o, "EXISTS (SELECT 1 FROM roots WHERE id=%s AND thread IS NULL)", id));
     case GET_ROOTS: break;
     }
     return hdx_oql_roots_of(id);
@@ -277,9 +277,9 @@ static value snapshot_method(oql *o, const oql_node *n, oql_scope *s)
         if (!hdx_oql_takes(o, n, 1, 2) || (name = hdx_oql_literal(o, hdx_oql_quoted_argument(o, n, 0))) == NULL)
             return nothing();
         if (n->number == 1 || n->list->next->kind != OQL_IS_BOOL || n->list->next->number == 0)
-            return hdx_oql_classes_where(o, hdx_oql_say(o, "name=%s", name));
+            return hdx_oql_classes_where(o, hdx_oql_format(o, "name=%s", name));
         return hdx_oql_classes_where(
-            o, hdx_oql_say(o, "class_id IN (SELECT class_id FROM classes WHERE instanceof(class_id,%s))", name));
+            o, hdx_oql_format(o, "class_id IN (SELECT class_id FROM classes WHERE instanceof(class_id,%s))", name));
     }
     if (strcmp(n->text, "getClasses") == 0 || strcmp(n->text, "getGCRoots") == 0)
         return hdx_oql_takes(o, n, 0, 0) ? hdx_oql_snapshot_attribute(o, n, n->text + strlen("get")) : nothing();
@@ -287,8 +287,8 @@ static value snapshot_method(oql *o, const oql_node *n, oql_scope *s)
         return !hdx_oql_takes(o, n, 1, 1)
                    ? nothing()
                    : nullable(hdx_oql_value_of(VALUE_OBJECT, BINDS_ALL,
-                                               hdx_oql_say(o, "(SELECT id FROM objects WHERE address=%s)",
-                                                           hdx_oql_scalar(o, n->list, s, BINDS_LESS))));
+                                               hdx_oql_format(o, "(SELECT id FROM objects WHERE address=%s)",
+                                                              hdx_oql_scalar(o, n->list, s, BINDS_LESS))));
     for (unsigned i = 0; i < sizeof of_objects / sizeof *of_objects; i++)
         if (strcmp(n->text, of_objects[i].name) == 0)
             return hdx_oql_takes(o, n, 1, 1) ? snapshot_of(o, n, of_objects[i].is, s) : nothing();
@@ -302,7 +302,7 @@ static value list_method(oql *o, const oql_node *n, value of, oql_scope *s)
         return hdx_oql_takes(o, n, 0, 0) ? hdx_oql_count(o, of) : nothing();
     if (strcmp(n->text, "isEmpty") == 0)
         return hdx_oql_takes(o, n, 0, 0)
-                   ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_say(o, "NOT %s", hdx_oql_count(o, of).exists))
+                   ? hdx_oql_value_of(VALUE_BOOL, BINDS_NOT, hdx_oql_format(o, "NOT %s", hdx_oql_count(o, of).exists))
                    : nothing();
     if (strcmp(n->text, "get") == 0)
         return hdx_oql_takes(o, n, 1, 1) ? hdx_oql_nth(o, of, scalar_argument(o, n, 0, s)) : nothing();
@@ -331,15 +331,15 @@ const char *hdx_oql_size_of(oql *o, uint32_t at, value v)
     if (is_array(v))
         return length;
     if (is_collection(v))
-        return hdx_oql_say(o, "(SELECT count(*) FROM entries(%s))", id);
-    return hdx_oql_say(o, "coalesce(%s,(SELECT count(*) FROM entries(%s)))", length, id);
+        return hdx_oql_format(o, "(SELECT count(*) FROM entries(%s))", id);
+    return hdx_oql_format(o, "coalesce(%s,(SELECT count(*) FROM entries(%s)))", length, id);
 }
 
 static value element_of(oql *o, uint32_t at, value v, const char *i)
 {
     const char *id = hdx_oql_object_of(o, at, v);
-    const char *entry = hdx_oql_say(o, "(SELECT value FROM entries(%s) WHERE i=%s)", id, i);
-    const char *sql = is_collection(v) ? entry : hdx_oql_say(o, "element(%s,%s)", id, i);
+    const char *entry = hdx_oql_format(o, "(SELECT value FROM entries(%s) WHERE i=%s)", id, i);
+    const char *sql = is_collection(v) ? entry : hdx_oql_format(o, "element(%s,%s)", id, i);
     return nullable(hdx_oql_value_of(VALUE_ANY, BINDS_ALL, sql));
 }
 
@@ -366,21 +366,21 @@ static value object_method(oql *o, const oql_node *n, value of, oql_scope *s)
                    ? nullable(hdx_oql_value_of(VALUE_NUMBER, BINDS_ALL, hdx_oql_size_of(o, n->at, of)))
                    : nothing();
     if (strcmp(n->text, "isEmpty") == 0 && hdx_oql_takes(o, n, 0, 0))
-        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_say(o, "%s=0", hdx_oql_size_of(o, n->at, of)));
+        return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL, hdx_oql_format(o, "%s=0", hdx_oql_size_of(o, n->at, of)));
     if (strcmp(n->text, "get") == 0 || strcmp(n->text, "getValueAt") == 0)
         return hdx_oql_takes(o, n, 1, 1) ? element_of(o, n->at, of, scalar_argument(o, n, 0, s)) : nothing();
     if (strcmp(n->text, "doesExtend") == 0) {
         if (!hdx_oql_takes(o, n, 1, 1) || (name = hdx_oql_literal(o, hdx_oql_quoted_argument(o, n, 0))) == NULL)
             return nothing();
         return hdx_oql_value_of(VALUE_BOOL, BINDS_ALL,
-                                hdx_oql_say(o, "instanceof(%s,%s)", hdx_oql_class_number(o, n->at, of), name));
+                                hdx_oql_format(o, "instanceof(%s,%s)", hdx_oql_class_number(o, n->at, of), name));
     }
     if (strcmp(n->text, "equals") == 0 && hdx_oql_takes(o, n, 1, 1)) {
         value other = hdx_oql_value(o, n->list, s);
         if (other.kind != VALUE_TEXT && o->code == HDX_OK)
             return hdx_oql_value_of(VALUE_BOOL, BINDS_EQUAL,
-                                    hdx_oql_say(o, "%s=%s", hdx_oql_object_of(o, n->at, of),
-                                                hdx_oql_scalar_of(o, n->list->at, other, BINDS_LESS)));
+                                    hdx_oql_format(o, "%s=%s", hdx_oql_object_of(o, n->at, of),
+                                                   hdx_oql_scalar_of(o, n->list->at, other, BINDS_LESS)));
     }
     if (strncmp(n->text, "get", 3) == 0 && n->text[3] >= 'A' && n->text[3] <= 'Z' && n->number == 0 && !is_of_entry(n))
         return hdx_oql_attribute(o, n, of, n->text + 3, s); /* names of attributes ignore case */
@@ -400,7 +400,7 @@ static value number_method(oql *o, const oql_node *n, value of)
     for (unsigned i = 0; i < sizeof same / sizeof *same; i++)
         if (strcmp(n->text, same[i]) == 0 && n->number == 0) {
             if (i < 4)
-                of.sql = hdx_oql_say(o, "CAST(%s AS INTEGER)", of.sql);
+                of.sql = hdx_oql_format(o, "CAST(%s AS INTEGER)", of.sql);
             of.binds = i < 4 ? BINDS_ALL : of.binds;
             of.plain = false;
             return of;
@@ -427,8 +427,8 @@ static value entry_method(oql *o, const oql_node *n, oql_scope *s, bool *known)
     *known = true;
     return nullable(hdx_oql_value_of(
         VALUE_ANY, BINDS_ALL,
-        hdx_oql_say(o, "(SELECT %s FROM entries(%s) WHERE i=%s)", strcmp(n->text, "getKey") == 0 ? "key" : "value",
-                    hdx_oql_object_of(o, n->at, map), hdx_oql_scalar(o, entry->b, s, BINDS_LESS))));
+        hdx_oql_format(o, "(SELECT %s FROM entries(%s) WHERE i=%s)", strcmp(n->text, "getKey") == 0 ? "key" : "value",
+                       hdx_oql_object_of(o, n->at, map), hdx_oql_scalar(o, entry->b, s, BINDS_LESS))));
 }
 
 value hdx_oql_method(oql *o, const oql_node *n, oql_scope *s)
@@ -483,17 +483,17 @@ static value slice(oql *o, const oql_node *n, value of, oql_scope *s)
     v.list = LIST_OTHER;
     v.nullable = true;
     if (is_collection(of)) {
-        v.from = hdx_oql_say(o, "entries(%s) %s", id, t);
-        v.column = hdx_oql_say(o, "%s.value", t);
+        v.from = hdx_oql_format(o, "entries(%s) %s", id, t);
+        v.column = hdx_oql_format(o, "%s.value", t);
     } else {
-        v.from = hdx_oql_say(o, "elements(%s) %s", id, t);
-        v.column = hdx_oql_say(o, "coalesce(%s.ref,%s.value)", t, t);
-        v.ref = hdx_oql_say(o, "%s.ref", t);
+        v.from = hdx_oql_format(o, "elements(%s) %s", id, t);
+        v.column = hdx_oql_format(o, "coalesce(%s.ref,%s.value)", t, t);
+        v.ref = hdx_oql_format(o, "%s.ref", t);
     }
     const bool from_end = n->b->kind == OQL_IS_MINUS, to_end = n->c->kind == OQL_IS_MINUS; /* -1: the last one */
     if (!is_all(n))
-        v.where = hdx_oql_say(o, "%s.i BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "", from_end ? " + " : "",
-                              from, to_end ? length : "", to_end ? " + " : "", to);
+        v.where = hdx_oql_format(o, "%s.i BETWEEN %s%s%s AND %s%s%s", t, from_end ? length : "", from_end ? " + " : "",
+                                 from, to_end ? length : "", to_end ? " + " : "", to);
     return v;
 }
 

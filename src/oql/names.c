@@ -103,7 +103,7 @@ void *hdx_oql_no_class(oql *o, uint32_t at, const char *name)
     }
     if (best != NULL)
         return hdx_oql_fail(o, HDX_NOT_FOUND, at,
-                            hdx_oql_say(o, "did you mean %.*s?", (int)best->name.len, best->name.at),
+                            hdx_oql_format(o, "did you mean %.*s?", (int)best->name.len, best->name.at),
                             "unknown class %.100s", name);
     return hdx_oql_fail(o, HDX_NOT_FOUND, at,
                         "heap dumps have no interfaces; name an implementing class such as java.util.AbstractMap, or a "
@@ -138,18 +138,18 @@ void *hdx_oql_no_heirs(oql *o, uint32_t at, const char *name)
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].interface) == 0)
             class = known[i].class;
-    return hdx_oql_refuse(o, at, hdx_oql_say(o, "name %s", class),
+    return hdx_oql_refuse(o, at, hdx_oql_format(o, "name %s", class),
                           "%.100s is an interface, and heap dumps do not record which classes implement it", name);
 }
 
 /* A name without a package may be that of another table: "class NAME" always means the class. */
 const char *hdx_oql_class_table(oql *o, const char *name, bool heirs)
 {
-    return hdx_oql_identifier(o, hdx_oql_say(o, "%s%s",
-                                             heirs                       ? "instanceof "
-                                             : strchr(name, '.') == NULL ? "class "
-                                                                         : "",
-                                             name));
+    return hdx_oql_identifier(o, hdx_oql_format(o, "%s%s",
+                                                heirs                       ? "instanceof "
+                                                : strchr(name, '.') == NULL ? "class "
+                                                                            : "",
+                                                name));
 }
 
 bool hdx_oql_class_has_table(oql *o, const char *name)

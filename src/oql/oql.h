@@ -51,7 +51,7 @@ void *hdx_oql_fail(oql *o, hdx_code code, uint32_t at, const char *hint, const c
     __attribute__((format(printf, 5, 6)));
 void *hdx_oql_get(oql *o, uint64_t bytes);
 /* Formats a text that is valid as long as the translation; NULL after a failure. */
-const char *hdx_oql_say(oql *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *hdx_oql_format(oql *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- tokens ---- */
 typedef enum oql_token_kind { OQL_END, OQL_NAME, OQL_NUMBER, OQL_STRING, OQL_QUOTED, OQL_SIGN } oql_token_kind;

@@ -94,7 +94,7 @@ static bool need(parser *p, const char *text)
 
 static const char *token_text(parser *p, const oql_token *t)
 {
-    return hdx_oql_say(p->o, "%.*s", (int)t->len, p->o->text + t->at);
+    return hdx_oql_format(p->o, "%.*s", (int)t->len, p->o->text + t->at);
 }
 
 /* ---- nodes ---- */
@@ -200,7 +200,7 @@ static oql_node *number(parser *p)
         return NULL;
     if (hex && (len < 3 || len > 18))
         return hdx_oql_refuse(p->o, t->at, NULL, "\"%.*s\" needs 1 to 16 digits", (int)len, s);
-    n->text = hdx_oql_say(p->o, "%.*s", (int)len, s);
+    n->text = hdx_oql_format(p->o, "%.*s", (int)len, s);
     return n;
 }
 

@@ -446,7 +446,7 @@ const char *hdx_oql_regex(oql *o, uint32_t at, const char *java)
     if (hdx_regex_open(r.out.at, r.out.len, NULL, &compiled, &why) != HDX_OK)
         hdx_oql_fail(o, why.code, at, why.hint, "%s", why.message);
     else
-        out = hdx_oql_say(o, "%s", r.out.at);
+        out = hdx_oql_format(o, "%s", r.out.at);
     hdx_regex_close(compiled);
 out:
     hdx_buffer_free(&r.out);

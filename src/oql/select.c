@@ -30,7 +30,7 @@ const char *hdx_oql_table_name(oql *o)
             taken =
                 o->tokens[i].len == strlen(name) && strncasecmp(o->text + o->tokens[i].at, name, o->tokens[i].len) == 0;
         if (!taken)
-            return hdx_oql_say(o, "%s", name);
+            return hdx_oql_format(o, "%s", name);
     }
 }
 
@@ -66,10 +66,10 @@ static bool of_class(oql *o, const oql_select *s, oql_scope *out, const char *na
         return hdx_oql_no_class(o, s->from_at, name) != NULL;
     if (s->of_objects) {
         out->classes = true;
-        out->where = hdx_oql_say(o,
-                                 heirs ? "%s.id IN (SELECT object FROM classes WHERE instanceof(class_id,%s))"
-                                       : "%s.id IN (SELECT object FROM classes WHERE name=%s)",
-                                 out->alias, hdx_oql_literal(o, name));
+        out->where = hdx_oql_format(o,
+                                    heirs ? "%s.id IN (SELECT object FROM classes WHERE instanceof(class_id,%s))"
+                                          : "%s.id IN (SELECT object FROM classes WHERE name=%s)",
+                                    out->alias, hdx_oql_literal(o, name));
         return out->where != NULL;
     }
     if (heirs && hdx_oql_is_interface(o, name))
@@ -79,9 +79,10 @@ static bool of_class(oql *o, const oql_select *s, oql_scope *out, const char *na
     out->classes = strcmp(name, "java.lang.Class") == 0;
     if (!out->classes && wants_columns(o, s, name)) {
         out->table = SCOPE_CLASS;
-        out->from = hdx_oql_say(o, "%s %s", hdx_oql_class_table(o, name, heirs), out->alias);
+        out->from = hdx_oql_format(o, "%s %s", hdx_oql_class_table(o, name, heirs), out->alias);
     } else
-        out->where = hdx_oql_say(o, "%s.%s=%s", out->alias, heirs ? "instanceof" : "class", hdx_oql_literal(o, name));
+        out->where =
+            hdx_oql_format(o, "%s.%s=%s", out->alias, heirs ? "instanceof" : "class", hdx_oql_literal(o, name));
     return o->code == HDX_OK;
 }
 
@@ -89,9 +90,9 @@ static bool of_class(oql *o, const oql_select *s, oql_scope *out, const char *na
 static const char *class_ids(oql *o, bool heirs, const char *where)
 {
     if (!heirs)
-        return hdx_oql_say(o, "SELECT class_id FROM classes WHERE %s", where);
+        return hdx_oql_format(o, "SELECT class_id FROM classes WHERE %s", where);
     const char *t = hdx_oql_table_name(o);
-    return hdx_oql_say(
+    return hdx_oql_format(
         o,
         "WITH RECURSIVE %s(n) AS (SELECT class_id FROM classes WHERE %s UNION SELECT c.class_id FROM %s JOIN "
         "classes c ON c.super=%s.n) SELECT n FROM %s",
@@ -103,12 +104,12 @@ static bool of_classes(oql *o, const oql_select *s, oql_scope *out, const char *
 {
     out->classes = s->of_objects;
     if (s->of_objects && !s->of_heirs)
-        out->where = hdx_oql_say(o, "%s.id IN (SELECT object FROM classes WHERE %s)", out->alias, where);
+        out->where = hdx_oql_format(o, "%s.id IN (SELECT object FROM classes WHERE %s)", out->alias, where);
     else if (s->of_objects)
-        out->where = hdx_oql_say(o, "%s.id IN (SELECT object FROM classes WHERE class_id IN (%s))", out->alias,
-                                 class_ids(o, true, where));
+        out->where = hdx_oql_format(o, "%s.id IN (SELECT object FROM classes WHERE class_id IN (%s))", out->alias,
+                                    class_ids(o, true, where));
     else
-        out->where = hdx_oql_say(o, "%s.class_id IN (%s)", out->alias, class_ids(o, s->of_heirs, where));
+        out->where = hdx_oql_format(o, "%s.class_id IN (%s)", out->alias, class_ids(o, s->of_heirs, where));
     return out->where != NULL;
 }
 
@@ -118,8 +119,8 @@ static bool of_pattern(oql *o, const oql_select *s, oql_scope *out)
         return of_class(o, s, out, s->name, s->of_heirs);
     const char *pattern = hdx_oql_literal(o, hdx_oql_regex(o, s->from_at, s->name));
     if (s->of_objects || s->of_heirs)
-        return of_classes(o, s, out, hdx_oql_say(o, "name REGEXP %s", pattern));
-    out->where = hdx_oql_say(o, "%s.class REGEXP %s", out->alias, pattern);
+        return of_classes(o, s, out, hdx_oql_format(o, "name REGEXP %s", pattern));
+    out->where = hdx_oql_format(o, "%s.class REGEXP %s", out->alias, pattern);
     return out->where != NULL;
 }
 
@@ -129,14 +130,14 @@ static bool of_addresses(oql *o, const oql_select *s, oql_scope *out)
     hdx_buffer  b = hdx_buffer_of(NULL);
     for (const oql_node *n = s->from; n != NULL; n = n->next)
         hdx_buffer_format(&b, "%s%s", n == s->from ? "" : ",", n->text);
-    list =
-        b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->from_at, NULL, "no memory for addresses") : hdx_oql_say(o, "%s", b.at);
+    list = b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->from_at, NULL, "no memory for addresses")
+                    : hdx_oql_format(o, "%s", b.at);
     hdx_buffer_free(&b);
     const char *where =
-        s->from->next == NULL ? hdx_oql_say(o, "address=%s", list) : hdx_oql_say(o, "address IN (%s)", list);
+        s->from->next == NULL ? hdx_oql_format(o, "address=%s", list) : hdx_oql_format(o, "address IN (%s)", list);
     if (!s->of_objects || s->of_heirs)
         return of_classes(o, s, out, where);
-    out->where = hdx_oql_say(o, "%s.%s", out->alias, where);
+    out->where = hdx_oql_format(o, "%s.%s", out->alias, where);
     return out->where != NULL;
 }
 
@@ -180,19 +181,19 @@ static bool of_select(oql *o, const oql_select *s, oql_scope *out)
             return hdx_oql_refuse(o, s->from_at, "use SELECT OBJECTS classof(s) for classes",
                                   "INSTANCEOF needs classes, but this SELECT returns a table") != NULL;
         out->table = SCOPE_DERIVED;
-        out->from = hdx_oql_say(o, "(%s) %s", hdx_oql_statement(o, s->inner, out->outer, WANT_TABLE), out->alias);
+        out->from = hdx_oql_format(o, "(%s) %s", hdx_oql_statement(o, s->inner, out->outer, WANT_TABLE), out->alias);
         return out->from != NULL;
     }
     const char *ids = hdx_oql_statement(o, s->inner, out->outer, WANT_IDS);
     if (s->of_objects && !s->of_heirs) {
         out->classes = gives_classes(o, s->inner);
-        out->where = hdx_oql_say(o, "%s.id IN (%s)", out->alias, ids);
+        out->where = hdx_oql_format(o, "%s.id IN (%s)", out->alias, ids);
         return out->where != NULL;
     }
     if (!gives_classes(o, s->inner))
         return hdx_oql_refuse(o, s->from_at, "use FROM OBJECTS (SELECT ...) for the objects themselves",
                               "FROM (SELECT ...) needs class objects") != NULL;
-    return of_classes(o, s, out, hdx_oql_say(o, "object IN (%s)", ids));
+    return of_classes(o, s, out, hdx_oql_format(o, "object IN (%s)", ids));
 }
 
 static bool of_path(oql *o, const oql_select *s, oql_scope *out)
@@ -208,9 +209,9 @@ static bool of_path(oql *o, const oql_select *s, oql_scope *out)
     if (v.kind == VALUE_ROOTS)
         return hdx_oql_refuse(o, s->from_at, "use the SQL table roots: id, type, thread, frame",
                               "GC root information is not an object") != NULL;
-    const char *column = s->of_objects && !s->of_heirs ? hdx_oql_say(o, "%s.id", out->alias) : "object";
+    const char *column = s->of_objects && !s->of_heirs ? hdx_oql_format(o, "%s.id", out->alias) : "object";
     const char *where = v.kind == VALUE_LIST ? hdx_oql_ids_in_list(o, column, v)
-                                             : hdx_oql_say(o, "%s=%s", column, hdx_oql_object_of(o, s->from_at, v));
+                                             : hdx_oql_format(o, "%s=%s", column, hdx_oql_object_of(o, s->from_at, v));
     if (s->of_objects && !s->of_heirs) {
         out->classes = v.kind == VALUE_CLASS || v.classes;
         out->where = where;
@@ -227,7 +228,7 @@ static bool open_scope(oql *o, const oql_select *s, oql_scope *outer, oql_scope 
     *out = (oql_scope){ .outer = outer, .select = s, .table = SCOPE_OBJECTS, .grouped = s->group != NULL };
     out->alias =
         s->alias == NULL || hdx_oql_reserved(s->alias) ? hdx_oql_table_name(o) : hdx_oql_identifier(o, s->alias);
-    out->from = hdx_oql_say(o, "objects %s", out->alias);
+    out->from = hdx_oql_format(o, "objects %s", out->alias);
     if (out->from == NULL)
         return false;
     switch (s->source) {
@@ -252,8 +253,8 @@ typedef struct shown {
 /* Returns the columns of a table that has the columns of `objects`. */
 static const char *object_columns(oql *o, const char *t)
 {
-    return hdx_oql_say(o, "%s.id, %s.address, %s.class, label(%s.id) AS label, %s.shallow, %s.retained", t, t, t, t, t,
-                       t);
+    return hdx_oql_format(o, "%s.id, %s.address, %s.class, label(%s.id) AS label, %s.shallow, %s.retained", t, t, t, t,
+                          t, t);
 }
 
 static const char *row_columns(oql *o, const oql_scope *s)
@@ -261,10 +262,10 @@ static const char *row_columns(oql *o, const oql_scope *s)
     if (s->table == SCOPE_OBJECTS)
         return object_columns(o, s->alias);
     const char *t = s->alias;
-    return hdx_oql_say(o,
-                       "%s.this AS id, %s.\"@address\" AS address, %s.class, label(%s.this) AS label, "
-                       "%s.\"@shallow\" AS shallow, %s.\"@retained\" AS retained",
-                       t, t, t, t, t, t);
+    return hdx_oql_format(o,
+                          "%s.this AS id, %s.\"@address\" AS address, %s.class, label(%s.this) AS label, "
+                          "%s.\"@shallow\" AS shallow, %s.\"@retained\" AS retained",
+                          t, t, t, t, t, t);
 }
 
 static bool show_row(oql *o, const oql_scope *scope, oql_want want, shown *out)
@@ -273,7 +274,7 @@ static bool show_row(oql *o, const oql_scope *scope, oql_want want, shown *out)
         if (want == WANT_IDS)
             return hdx_oql_refuse(o, scope->select->at, "name the column that contains objects",
                                   "this SELECT returns a table, not objects") != NULL;
-        out->columns = hdx_oql_say(o, "%s.*", scope->alias);
+        out->columns = hdx_oql_format(o, "%s.*", scope->alias);
     } else if (want == WANT_IDS || want == WANT_VALUE)
         out->columns = hdx_oql_row(o, scope, ROW_ID);
     else
@@ -300,31 +301,31 @@ static bool show_objects(oql *o, const oql_node *n, oql_scope *scope, oql_want w
         return false;
     if (v.kind == VALUE_LIST && v.list == LIST_SELECT) {
         t = hdx_oql_table_name(o);
-        out->join = hdx_oql_say(o, " JOIN objects %s ON %s.id IN (%s)", t, t, v.select);
-        out->columns = ids ? hdx_oql_say(o, "%s.id", t) : object_columns(o, t);
+        out->join = hdx_oql_format(o, " JOIN objects %s ON %s.id IN (%s)", t, t, v.select);
+        out->columns = ids ? hdx_oql_format(o, "%s.id", t) : object_columns(o, t);
     } else if (v.kind == VALUE_LIST) {
-        out->join = hdx_oql_say(o, " JOIN %s ON %s", v.from, v.where == NULL ? "1" : v.where);
+        out->join = hdx_oql_format(o, " JOIN %s ON %s", v.from, v.where == NULL ? "1" : v.where);
         if (ids) /* without NULLs: an element may be null */
-            out->where = v.ref == NULL ? NULL : hdx_oql_say(o, "%s IS NOT NULL", v.ref);
+            out->where = v.ref == NULL ? NULL : hdx_oql_format(o, "%s IS NOT NULL", v.ref);
         if (ids)
             out->columns = v.ref == NULL ? v.column : v.ref;
         else if (v.objects)
             out->columns =
-                object_columns(o, hdx_oql_say(o, "%.*s", (int)(strrchr(v.column, '.') - v.column), v.column));
+                object_columns(o, hdx_oql_format(o, "%.*s", (int)(strrchr(v.column, '.') - v.column), v.column));
         else {
             t = hdx_oql_table_name(o);
             out->join =
-                hdx_oql_say(o, "%s JOIN objects %s ON %s.id=%s", out->join, t, t, v.ref == NULL ? v.column : v.ref);
+                hdx_oql_format(o, "%s JOIN objects %s ON %s.id=%s", out->join, t, t, v.ref == NULL ? v.column : v.ref);
             out->columns = object_columns(o, t);
         }
     } else {
         const char *id = hdx_oql_object_of(o, n->at, v);
         if (ids) {
             out->columns = id;
-            out->where = v.nullable ? hdx_oql_say(o, "%s IS NOT NULL", id) : NULL;
+            out->where = v.nullable ? hdx_oql_format(o, "%s IS NOT NULL", id) : NULL;
         } else {
             t = hdx_oql_table_name(o);
-            out->join = hdx_oql_say(o, " JOIN objects %s ON %s.id=%s", t, t, id);
+            out->join = hdx_oql_format(o, " JOIN objects %s ON %s.id=%s", t, t, id);
             out->columns = object_columns(o, t);
         }
     }
@@ -353,13 +354,13 @@ static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want wan
     if (v.kind == VALUE_LIST && v.sql != NULL) /* a column of a sub-select, where it is already a text */
         sql = v.sql;
     else if (v.kind == VALUE_LIST && v.list == LIST_SELECT)
-        sql = hdx_oql_say(o, "(WITH l(v) AS (%s) SELECT group_concat(v) FROM l)", v.select);
+        sql = hdx_oql_format(o, "(WITH l(v) AS (%s) SELECT group_concat(v) FROM l)", v.select);
     else if (v.kind == VALUE_LIST)
-        sql = hdx_oql_say(o,
-                          want == WANT_TABLE && v.ref != NULL /* an element may be null, and counts in a list */
-                              ? "(SELECT group_concat(coalesce(%s,'null')) FROM %s%s)"
-                              : "(SELECT group_concat(%s) FROM %s%s)",
-                          v.column, v.from, hdx_oql_list_where(o, v, NULL));
+        sql = hdx_oql_format(o,
+                             want == WANT_TABLE && v.ref != NULL /* an element may be null, and counts in a list */
+                                 ? "(SELECT group_concat(coalesce(%s,'null')) FROM %s%s)"
+                                 : "(SELECT group_concat(%s) FROM %s%s)",
+                             v.column, v.from, hdx_oql_list_where(o, v, NULL));
     else if (v.kind == VALUE_CLASS)
         sql = v.name;
     else if (v.kind == VALUE_CHAR)
@@ -367,11 +368,11 @@ static const char *column(oql *o, oql_item *item, oql_scope *scope, oql_want wan
     else
         sql = hdx_oql_scalar_of(o, n->at, v, BINDS_OR);
     if (item->name != NULL)
-        return hdx_oql_say(o, "%s AS %s", sql, hdx_oql_identifier(o, item->name));
+        return hdx_oql_format(o, "%s AS %s", sql, hdx_oql_identifier(o, item->name));
     if (v.plain || n->end - n->at > HEADING_MOST)
         return sql;
-    return hdx_oql_say(o, "%s AS %s", sql,
-                       hdx_oql_identifier(o, hdx_oql_say(o, "%.*s", (int)(n->end - n->at), o->text + n->at)));
+    return hdx_oql_format(o, "%s AS %s", sql,
+                          hdx_oql_identifier(o, hdx_oql_format(o, "%.*s", (int)(n->end - n->at), o->text + n->at)));
 }
 
 static bool show_items(oql *o, const oql_select *s, oql_scope *scope, oql_want want, shown *out)
@@ -394,7 +395,7 @@ static bool show_items(oql *o, const oql_select *s, oql_scope *scope, oql_want w
         hdx_buffer_format(&b, "%s%s", i == s->items ? "" : ", ", sql == NULL ? "" : sql);
     }
     out->columns =
-        b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->at, NULL, "no memory for a list") : hdx_oql_say(o, "%s", b.at);
+        b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->at, NULL, "no memory for a list") : hdx_oql_format(o, "%s", b.at);
     out->distinct = true;
     hdx_buffer_free(&b);
     return out->columns != NULL;
@@ -431,7 +432,7 @@ static const char *list(oql *o, const char *word, const oql_node *first, oql_sco
         hdx_buffer_format(&b, "%s%s%s", n == first ? word : ", ", sql == NULL ? "" : sql, n->descending ? " DESC" : "");
     }
     const char *out =
-        b.failed ? hdx_oql_fail(o, HDX_LIMIT, 0, NULL, "no memory for a list") : hdx_oql_say(o, "%s", b.at);
+        b.failed ? hdx_oql_fail(o, HDX_LIMIT, 0, NULL, "no memory for a list") : hdx_oql_format(o, "%s", b.at);
     hdx_buffer_free(&b);
     return out;
 }
@@ -449,8 +450,8 @@ static const char *limits(oql *o, const oql_select *s)
         return "";
     const char *limit = s->limit == NULL ? "-1" : whole_number(o, s->limit);
     if (s->offset == NULL)
-        return hdx_oql_say(o, " LIMIT %s", limit);
-    return hdx_oql_say(o, " LIMIT %s OFFSET %s", limit, whole_number(o, s->offset));
+        return hdx_oql_format(o, " LIMIT %s", limit);
+    return hdx_oql_format(o, " LIMIT %s OFFSET %s", limit, whole_number(o, s->offset));
 }
 
 /* Returns one SELECT without its UNIONs. group_ids: its ids become an argument of group_ids(). */
@@ -463,24 +464,24 @@ static const char *single_select(oql *o, const oql_select *s, oql_scope *outer, 
     const char *where = scope.where;
     if (s->where != NULL) {
         const char *more = hdx_oql_condition(o, s->where, &scope, where == NULL ? BINDS_OR : BINDS_AND);
-        where = where == NULL ? more : hdx_oql_say(o, "%s AND %s", where, more);
+        where = where == NULL ? more : hdx_oql_format(o, "%s AND %s", where, more);
     }
     if (o->code != HDX_OK || !show(o, s, &scope, want, &out))
         return NULL;
     if (out.where != NULL)
-        where = where == NULL ? out.where : hdx_oql_say(o, "%s AND %s", where, out.where);
+        where = where == NULL ? out.where : hdx_oql_format(o, "%s AND %s", where, out.where);
     if (s->having != NULL && s->group == NULL && !scope.aggregated)
         return hdx_oql_refuse(o, s->having->at, "put conditions on single objects in WHERE", "HAVING needs groups");
     scope.named = true;
     const char *group = list(o, " GROUP BY ", s->group, &scope);
     const char *having =
-        s->having == NULL ? "" : hdx_oql_say(o, " HAVING %s", hdx_oql_condition(o, s->having, &scope, BINDS_OR));
+        s->having == NULL ? "" : hdx_oql_format(o, " HAVING %s", hdx_oql_condition(o, s->having, &scope, BINDS_OR));
     const char *order = list(o, " ORDER BY ", s->order, &scope);
     if (group_ids)
-        out.columns = hdx_oql_say(o, "group_ids(%s)", out.columns);
-    return hdx_oql_say(o, "SELECT %s%s FROM %s%s%s%s%s%s%s%s", s->distinct && out.distinct ? "DISTINCT " : "",
-                       out.columns, scope.from, out.join, where == NULL ? "" : " WHERE ", where == NULL ? "" : where,
-                       group, having, order, limits(o, s));
+        out.columns = hdx_oql_format(o, "group_ids(%s)", out.columns);
+    return hdx_oql_format(o, "SELECT %s%s FROM %s%s%s%s%s%s%s%s", s->distinct && out.distinct ? "DISTINCT " : "",
+                          out.columns, scope.from, out.join, where == NULL ? "" : " WHERE ", where == NULL ? "" : where,
+                          group, having, order, limits(o, s));
 }
 
 /* Translates AS RETAINED SET: everything that would be freed with the objects of the SELECT. */
@@ -492,13 +493,13 @@ static const char *retained(oql *o, const oql_select *s, oql_scope *outer, oql_w
     const bool  simple = s->order == NULL && s->limit == NULL && s->offset == NULL;
     const char *ids = single_select(o, s, outer, WANT_IDS, simple);
     if (!simple)
-        ids = hdx_oql_say(o, "WITH l(v) AS (%s) SELECT group_ids(v) FROM l", ids);
+        ids = hdx_oql_format(o, "WITH l(v) AS (%s) SELECT group_ids(v) FROM l", ids);
     const char *r = hdx_oql_table_name(o);
     if (want == WANT_IDS || want == WANT_VALUE)
-        return hdx_oql_say(o, "SELECT %s.id FROM retained_set((%s)) %s", r, ids, r);
+        return hdx_oql_format(o, "SELECT %s.id FROM retained_set((%s)) %s", r, ids, r);
     const char *t = hdx_oql_table_name(o);
-    return hdx_oql_say(o, "SELECT %s FROM retained_set((%s)) %s JOIN objects %s ON %s.id=%s.id", object_columns(o, t),
-                       ids, r, t, t, r);
+    return hdx_oql_format(o, "SELECT %s FROM retained_set((%s)) %s JOIN objects %s ON %s.id=%s.id",
+                          object_columns(o, t), ids, r, t, t, r);
 }
 
 /* Returns the number of columns of a SELECT. */
@@ -532,7 +533,7 @@ const char *hdx_oql_statement(oql *o, const oql_select *s, oql_scope *outer, oql
         hdx_buffer_format(&b, "%s%s%s%s", part == s ? "" : " UNION ALL ", ordered ? "SELECT * FROM (" : "",
                           sql == NULL ? "" : sql, ordered ? ")" : "");
     }
-    all = b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->at, NULL, "no memory for a UNION") : hdx_oql_say(o, "%s", b.at);
+    all = b.failed ? hdx_oql_fail(o, HDX_LIMIT, s->at, NULL, "no memory for a UNION") : hdx_oql_format(o, "%s", b.at);
     hdx_buffer_free(&b);
     return all;
 }

@@ -49,7 +49,7 @@ void *hdx_oql_get(oql *o, uint64_t bytes)
     return p;
 }
 
-const char *hdx_oql_say(oql *o, const char *format, ...)
+const char *hdx_oql_format(oql *o, const char *format, ...)
 {
     va_list ap;
     if (o->code != HDX_OK)

@@ -250,7 +250,7 @@ hdx_code      hdx_pass_write_cuts(hdx_work *w, hdx_pair *pairs, uint64_t count, 
                                   uint64_t *from, uint64_t *to, hdx_error *err);
 hdx_code      hdx_pass_listed(hdx_work *w, const hdx_dump_tables *t, hdx_listed *l, hdx_error *err);
 hdx_referrers hdx_referrers_listed(const hdx_listed *l);
-hdx_referrers hdx_referrers_kept(const hdx_referrer_file *f); /* in a file */
+hdx_referrers hdx_referrers_in_file(const hdx_referrer_file *f); /* in a file */
 void          hdx_listed_free(hdx_work *w, hdx_listed *l);
 /*
  * Finds, from the index inbound, the objects with a referrer, and with several; the bit sets are as long as the packed

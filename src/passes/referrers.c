@@ -214,7 +214,7 @@ static hdx_code read_stored(void *context, uint64_t chunk, uint8_t *to, uint64_t
     return HDX_OK;
 }
 
-hdx_referrers hdx_referrers_kept(const hdx_referrer_file *f)
+hdx_referrers hdx_referrers_in_file(const hdx_referrer_file *f)
 {
     return (hdx_referrers){ (void *)(uintptr_t)f, f->count, f->longest, f->entries, read_stored, NULL };
 }

@@ -333,7 +333,7 @@ static hdx_code out_of_memory_cell(const hdx_query *q, hdx_arena *arena, hdx_cel
     const hdx_thread *threads = hdx_graph_threads(q->graph, &count);
     *out = hdx_cell_null();
     for (uint64_t i = 0; threads != NULL && i < count; i++) {
-        const hdx_frame *f = hdx_frame_behind_out_of_memory(&threads[i]);
+        const hdx_frame *f = hdx_frame_creating_out_of_memory(&threads[i]);
         hdx_cell         name = hdx_cell_null(), frame;
         if (f == NULL)
             continue;

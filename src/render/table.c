@@ -367,7 +367,7 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
     return o;
 }
 
-/* Writes "(and 8 much like it: 22.9 MB)", on a narrow terminal "(+ 8: 22.9 MB)". Returns the width. */
+/* Writes "(and 8 similar: 22.9 MB)", on a narrow terminal "(+ 8: 22.9 MB)". Returns the width. */
 static uint32_t put_others(const layout *l, const drawn *d, const hdx_cell *row, hdx_buffer *text)
 {
     const hdx_render_options counts = { .human_sizes = true };
@@ -377,7 +377,7 @@ static uint32_t put_others(const layout *l, const drawn *d, const hdx_cell *row,
     const bool narrow_terminal = l->options->width != 0 && l->options->width < WIDE;
     hdx_buffer_text(text, narrow_terminal ? "(+ " : "(and ");
     (void)hdx_render_cell(text, &row[d->from], HDX_UNIT_COUNT, &counts);
-    hdx_buffer_text(text, narrow_terminal ? ": " : " much like it: ");
+    hdx_buffer_text(text, narrow_terminal ? ": " : " similar: ");
     (void)hdx_render_cell(text, &row[d->others], HDX_UNIT_BYTES, l->options);
     hdx_buffer_text(text, ")");
     return (uint32_t)(text->len - start);

@@ -322,7 +322,7 @@ Test(index, estimate_says_what_the_forecast_says_and_builds_nothing)
 {
     char      ends[128];
     hdx_rows *rows = run("rows estimate");
-    (void)snprintf(ends, sizeof ends, "--memory %lluM would do", (ull)(s->forecast->least >> 20) + 1);
+    (void)snprintf(ends, sizeof ends, "--memory %lluM is enough", (ull)(s->forecast->least >> 20) + 1);
     cr_expect(s->forecast->whole);
     expect_forecast(rows, 0, NULL, ends);
     cr_expect(access("app.hprof.gz.hdx", F_OK) != 0);
@@ -356,7 +356,7 @@ Test(index, estimate_tells_the_first_step_that_a_budget_is_too_small_for)
             open_session(budget);
             hdx_human_size(budget, limit);
             if (stops != NULL)
-                (void)snprintf(ends, sizeof ends, "--memory %s is not enough for the step %s; --memory %lluM would do",
+                (void)snprintf(ends, sizeof ends, "--memory %s is not enough for the step %s; --memory %lluM is enough",
                                limit, stops, (ull)(f.least >> 20) + 1);
             else
                 (void)snprintf(ends, sizeof ends, "--memory %s is enough", limit);

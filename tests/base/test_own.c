@@ -91,18 +91,18 @@ Test(own, files_without_a_name_get_one_and_keep_it)
 Test(own, fixed_names_tell_what_and_whose)
 {
     char path[600], other[600], name[300];
-    cr_assert(hdx_own_beside("d/app.hprof.hdx", "lock", path, sizeof path));
+    cr_assert(hdx_own_companion_path("d/app.hprof.hdx", "lock", path, sizeof path));
     cr_expect_str_eq(path, "d/.heapdex-lock-app.hprof.hdx");
     memset(name, 'n', 201);
     name[201] = '\0';
-    cr_assert(hdx_own_beside(name, "part", path, sizeof path));
+    cr_assert(hdx_own_companion_path(name, "part", path, sizeof path));
     cr_expect_eq(strlen(path), 14 + 120 + 17);
     name[200] = 'm';
-    cr_assert(hdx_own_beside(name, "part", other, sizeof other) && strcmp(path, other) != 0);
+    cr_assert(hdx_own_companion_path(name, "part", other, sizeof other) && strcmp(path, other) != 0);
     name[200] = '\0';
-    cr_assert(hdx_own_beside(name, "part", path, sizeof path) && strlen(path) == 14 + 200);
-    cr_expect_not(hdx_own_beside("a", "part", path, 15));
-    cr_expect(hdx_own_beside("a", "part", path, 16));
+    cr_assert(hdx_own_companion_path(name, "part", path, sizeof path) && strlen(path) == 14 + 200);
+    cr_expect_not(hdx_own_companion_path("a", "part", path, 15));
+    cr_expect(hdx_own_companion_path("a", "part", path, 16));
 }
 
 Test(own, files_are_the_same_whatever_leads_to_them)

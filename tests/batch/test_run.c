@@ -183,7 +183,7 @@ Test(batch, that_has_too_little_memory_says_how_much_would_do)
     cr_assert(eq(int, (int)go(&o), HDX_OK), "%s", err.message);
     expect_counts(0, 0, 3);
     expect_in("out/status/%s.json", id_of("shop-"), "\"exit_code\": 6, \"kind\": \"limit\"");
-    expect_in("out/status/%s.json", id_of("shop-"), "M would do");
+    expect_in("out/status/%s.json", id_of("shop-"), "M is enough");
 }
 
 Test(batch, whose_memory_is_too_little_says_nothing_of_what_another_runner_does)

@@ -178,7 +178,7 @@ Test(file_faults, files_that_cannot_be_read)
     (void)snprintf(path, sizeof path, "%s/catalog.sum", folder);
     cr_assert(remove(path) == 0);
     cr_expect(hdx_catalog_open(hdx_io_system(), folder, &c, &err) == HDX_DAMAGED);
-    cr_expect_str_eq(err.message, "is missing beside catalog.mdb");
+    cr_expect_str_eq(err.message, "is missing in the folder of catalog.mdb");
     (void)snprintf(path, sizeof path, "%s/catalog.mdb", folder);
     cr_assert(remove(path) == 0);
     cr_expect(hdx_catalog_open(hdx_io_system(), folder, &c, &err) == HDX_NOT_FOUND);

@@ -105,7 +105,7 @@ static inline void say_content(hdx_graph *g, hdx_id id, hdx_values *v, hdx_buffe
     bool                     whole, is;
     say_id(b, id);
     say_values(b, "fields", hdx_graph_fields(g, id, v, &err), v, &err);
-    say_values(b, "there", hdx_graph_fields_there(g, id, v, &err), v, &err);
+    say_values(b, "there", hdx_graph_fields_present(g, id, v, &err), v, &err);
     say_values(b, "statics", hdx_graph_statics(g, id, v, &err), v, &err);
     say_values(b, "elements", hdx_graph_elements(g, id, 0, UINT64_MAX, v, &err), v, &err);
     say_values(b, "from 1", hdx_graph_elements(g, id, 1, 2, v, &err), v, &err);

@@ -47,7 +47,7 @@ static hdx_code each_value(hdx_graph *g, values_of *values, hdx_error *err)
     return code;
 }
 static hdx_code fields(hdx_graph *g, hdx_error *err) { return each_value(g, hdx_graph_fields, err); }
-static hdx_code there(hdx_graph *g, hdx_error *err) { return each_value(g, hdx_graph_fields_there, err); }
+static hdx_code there(hdx_graph *g, hdx_error *err) { return each_value(g, hdx_graph_fields_present, err); }
 static hdx_code statics(hdx_graph *g, hdx_error *err) { return each_value(g, hdx_graph_statics, err); }
 static hdx_code elements(hdx_graph *g, hdx_error *err) { return each_value(g, elements_of, err); }
 

@@ -395,7 +395,7 @@ Test(rules, say_why_in_their_own_text_or_in_that_of_the_line)
     static const struct {
         const char *line, *text;
     } cases[] = {
-        { "label a.B", "a.B as a rule says" },
+        { "label a.B", "a.B matches a rule" },
         { "label a.B x", "x" },
         { "label a.B x y", "x y" },
         { "label a.B x =  1", "a.B.x = 1" },

@@ -114,7 +114,7 @@ Test(forecast, of_a_search_fits_to_the_byte)
     b->work.room = need - 1;
     cr_expect(hdx_forecast_search(&b->work, 32, 777, &err) == HDX_LIMIT);
     cr_expect(strstr(err.message, "needs 1025 MB; the memory limit is 1024 MB") != NULL, "%s", err.message);
-    cr_expect(strcmp(err.hint, "--memory 1025M would do") == 0, "%s", err.hint);
+    cr_expect(strcmp(err.hint, "--memory 1025M is enough") == 0, "%s", err.hint);
     b->work.room = 5;
     b->options.memory = 0;
     cr_expect(hdx_forecast_search(&b->work, 32, 777, &err) == HDX_OK, "no budget");
@@ -146,7 +146,7 @@ Test(forecast, has_room_beside_the_searches_to_the_byte)
     } cases[] = { { 0, 0, true }, { 0, 1, false }, { -1, 0, false }, { 5, 5, true }, { 5, 6, false }, { 5, 4, true } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         b->work.room = search + (uint64_t)cases[i].more;
-        cr_expect(hdx_forecast_beside(&b->work, 32, cases[i].bytes) == cases[i].fits, "case %zu", i);
+        cr_expect(hdx_forecast_search_fits(&b->work, 32, cases[i].bytes) == cases[i].fits, "case %zu", i);
     }
 }
 

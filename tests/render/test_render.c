@@ -474,10 +474,10 @@ Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
         const char *text;
     } screens[] = {
         { 0, "retained      %  address\n"
-             "  4.0 KB  40.0%  0x10     (and 1,200 much like it: 5.0 MB)\n"
+             "  4.0 KB  40.0%  0x10     (and 1,200 similar: 5.0 MB)\n"
              "     9 B   5.0%  0x20\n" },
         { 100, "retained      %  address\n"
-               "  4.0 KB  40.0%  0x10     (and 1,200 much like it: 5.0 MB)\n"
+               "  4.0 KB  40.0%  0x10     (and 1,200 similar: 5.0 MB)\n"
                "     9 B   5.0%  0x20\n" },
         { 99, "retained      %  address\n"
               "  4.0 KB  40.0%  0x10     (+ 1,200: 5.0 MB)\n"
@@ -517,10 +517,10 @@ Test(table, says_behind_a_row_what_others_it_stands_for_and_counts_them)
         options.width = 0;
         expect_text(rows, &options,
                     limit == 1 ? "retained      %  address\n"
-                                 "  4.0 KB  40.0%  0x10     (and 2 much like it: 5.0 MB)\n"
+                                 "  4.0 KB  40.0%  0x10     (and 2 similar: 5.0 MB)\n"
                                  "\xe2\x80\xa6 4 more objects (those shown: 65.0%)\n"
                                : "retained      %  address\n"
-                                 "  4.0 KB  40.0%  0x10     (and 3 much like it: 5.0 MB)\n"
+                                 "  4.0 KB  40.0%  0x10     (and 3 similar: 5.0 MB)\n"
                                  "     9 B   5.0%  0x20\n"
                                  "\xe2\x80\xa6 3 more objects (those shown: 70.0%)\n");
     }

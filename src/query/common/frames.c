@@ -35,7 +35,7 @@ const hdx_frame *hdx_frame_of_local(hdx_graph *g, hdx_id thread, hdx_id object)
     return best;
 }
 
-const hdx_frame *hdx_frame_behind_out_of_memory(const hdx_thread *t)
+const hdx_frame *hdx_frame_creating_out_of_memory(const hdx_thread *t)
 {
     for (uint32_t i = 0; t != NULL && i < t->frame_count; i++)
         if (hdx_text_is(t->frames[i].class_name, "java.lang.OutOfMemoryError") &&

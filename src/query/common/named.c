@@ -70,7 +70,7 @@ static hdx_code add_dangling(hdx_named_list *list, hdx_graph *g, hdx_id id, hdx_
             (void)add_dangling_values(list, g, &values, HDX_REF_STATIC, 0);
         break;
     case HDX_INSTANCE:
-        if (hdx_graph_position(g, id, &pos) && (code = hdx_graph_fields_there(g, id, &values, err)) == HDX_OK)
+        if (hdx_graph_position(g, id, &pos) && (code = hdx_graph_fields_present(g, id, &values, err)) == HDX_OK)
             (void)add_dangling_values(list, g, &values, HDX_REF_FIELD, 0);
         break;
     case HDX_OBJECT_ARRAY:

@@ -402,7 +402,7 @@ static void explain_short(const finder *f, double share, char *out, size_t size)
     else if (f->tried == MOST)
         (void)snprintf(out, size, "the search ends after %u holders", MOST);
     else
-        (void)snprintf(out, size, "no further holder is the first to reach 1%% of it");
+        (void)snprintf(out, size, "each further holder adds less than 1%% of it");
 }
 
 static hdx_code add_summary(const finder *f, double share, hdx_rows **out, hdx_error *err)

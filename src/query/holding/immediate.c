@@ -296,7 +296,7 @@ static hdx_code open_immediate(const hdx_query *q, const hdx_arguments *a, hdx_r
     if (code == HDX_OK && (code = hdx_ask_begin(q, &ask, err)) == HDX_OK &&
         (code = hdx_members_open(&ask, &given.set, &m, err)) == HDX_OK)
         code = find(&ask, &m, words, strcmp(words, SKIP_DEFAULT) == 0, out, err);
-    return hdx_rows_explain_empty(code, out, err, "%s", code == HDX_OK ? hdx_members_nothing(&m, &given.set) : "");
+    return hdx_rows_explain_empty(code, out, err, "%s", code == HDX_OK ? hdx_members_empty_reason(&m, &given.set) : "");
 }
 
 static const hdx_parameter parameters[] = {

@@ -59,7 +59,7 @@ static hdx_code retained_rows(const hdx_query *q, const hdx_set *set, hdx_rows *
         code = hdx_gone_rows(&ask, &s, "Retained set", out, err);
     hdx_gone_close(&s);
     hdx_members_close(&m);
-    return hdx_rows_explain_empty(code, out, err, "%s", hdx_members_nothing(&m, set));
+    return hdx_rows_explain_empty(code, out, err, "%s", hdx_members_empty_reason(&m, set));
 }
 
 hdx_code hdx_query_retained(const hdx_query *q, const hdx_id *ids, size_t count, hdx_rows **out, hdx_error *err)

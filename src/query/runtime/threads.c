@@ -400,7 +400,8 @@ static hdx_code threads_next(void *state, hdx_arena *arena, hdx_cell *cells, boo
         return table_cells(t, id, arena, cells, err);
     cells[STATE] = facts.state;
     if (t->any_out_of_memory)
-        cells[OUT_OF_MEMORY] = hdx_cell_bool(hdx_frame_behind_out_of_memory(hdx_graph_thread_of(t->ask.g, id)) != NULL);
+        cells[OUT_OF_MEMORY] =
+            hdx_cell_bool(hdx_frame_creating_out_of_memory(hdx_graph_thread_of(t->ask.g, id)) != NULL);
     if (t->any_virtual)
         cells[VIRTUAL] = hdx_cell_bool(facts.is_virtual);
     cells[CARRIER] = facts.carrier;
@@ -426,7 +427,7 @@ static hdx_code list_threads(thread_rows *t, hdx_error *err)
     for (uint64_t i = 0; i < t->ids.count && !t->any_virtual; i++)
         t->any_virtual = hdx_thread_is_virtual(&t->reader, t->ids.at[i]);
     for (uint64_t i = 0; i < t->ids.count && !t->any_out_of_memory; i++)
-        t->any_out_of_memory = hdx_frame_behind_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i])) != NULL;
+        t->any_out_of_memory = hdx_frame_creating_out_of_memory(hdx_graph_thread_of(t->ask.g, t->ids.at[i])) != NULL;
     return code;
 }
 

@@ -113,7 +113,7 @@ void hdx_members_close(hdx_members *m)
     m->bits = NULL;
 }
 
-const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set)
+const char *hdx_members_empty_reason(const hdx_members *m, const hdx_set *set)
 {
     if (m->described > 0 && m->named == 0)
         return HDX_NONE_MEETS;

@@ -44,6 +44,6 @@ typedef struct hdx_given_set {
 hdx_code hdx_given_set_open(const hdx_query *q, const hdx_arguments *a, hdx_given_set *out, hdx_error *err);
 #define HDX_NONE_MEETS "no object of the set meets the conditions on fields"
 /* Returns why a set has no live members, for hdx_rows_explain_empty. */
-const char *hdx_members_nothing(const hdx_members *m, const hdx_set *set);
+const char *hdx_members_empty_reason(const hdx_members *m, const hdx_set *set);
 
 #endif
