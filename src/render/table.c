@@ -349,14 +349,17 @@ static hdx_render_object put_object(const layout *l, const drawn *d, const hdx_c
         hdx_buffer_format(text, "%*s%s", (int)(2 * width - 2), "", l->options->ascii ? "- " : "└ ");
         width *= 2;
     }
-    const uint32_t    before = (uint32_t)(text->len - start);
-    const bool        phrase = d->label != NONE && (l->columns[d->label].flags & HDX_COLUMN_PHRASE) != 0;
+    const uint32_t before = (uint32_t)(text->len - start);
+    const bool     phrase =
+        d->label != NONE && ((l->columns[d->label].flags & HDX_COLUMN_PHRASE) != 0 ||
+                             (row[d->from].kind == HDX_CELL_NULL && row[d->label].kind == HDX_CELL_TEXT));
     hdx_render_object o = phrase
                               ? hdx_render_phrase_text(text, &row[d->from], &row[d->label], l->options)
                               : hdx_render_object_text(text, &row[d->from], optional_cell(row, d->label), l->options);
     o.name_at += before;
     o.width += width + hdx_render_reference(text, optional_cell(row, d->reference), l->options);
-    if (times != NULL && times->kind == HDX_CELL_UINT && times->as.natural > 1) {
+    const bool objects = row[d->from].kind != HDX_CELL_NULL;
+    if (objects && times != NULL && times->kind == HDX_CELL_UINT && times->as.natural > 1) {
         const hdx_render_options counts = { .human_sizes = true };
         const uint64_t           end = text->len;
         hdx_buffer_text(text, " (");

@@ -77,12 +77,12 @@ static char *label_of(graph *g, hdx_rows *rows, const hdx_cell *row)
                    *retained = hdx_picture_cell(rows, row, "retained");
     const uint64_t instances = hdx_picture_number(rows, row, "instances");
     hdx_buffer     text = hdx_buffer_of(NULL);
-    if (instances > 1)
+    if (instances > 1 && name->kind == HDX_CELL_TEXT)
         hdx_buffer_format(&text, "%llu x ", (unsigned long long)instances);
     if (name->kind == HDX_CELL_TEXT)
         put_text_line(&text, name->as.text);
     if (label->kind == HDX_CELL_TEXT) {
-        hdx_buffer_text(&text, "\\n");
+        hdx_buffer_text(&text, name->kind == HDX_CELL_TEXT ? "\\n" : "");
         put_text_line(&text, label->as.text);
     }
     if (address->kind == HDX_CELL_ADDRESS)

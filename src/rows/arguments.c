@@ -86,6 +86,25 @@ uint64_t hdx_argument_number(const hdx_arguments *a, const char *name)
     return text != NULL && hdx_size_of(text, &n) ? n : 0;
 }
 
+hdx_code hdx_argument_share(const hdx_arguments *a, const char *name, uint64_t whole, uint64_t *out, hdx_error *err)
+{
+    const char  *text = hdx_argument_text(a, name);
+    const size_t len = text != NULL ? strlen(text) : 0;
+    char        *end = NULL;
+    *out = 0;
+    if (len == 0)
+        return HDX_OK;
+    const double part = strtod(text, &end);
+    if (len > 1 && text[len - 1] == '%' && end == text + len - 1 && part >= 0 && part <= 100) {
+        *out = (uint64_t)(part / 100 * (double)whole);
+        return HDX_OK;
+    }
+    return hdx_size_of(text, out)
+               ? HDX_OK
+               : hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                          "%s '%.40s': expected a share such as 0.1%%, or a number such as 500 or 2M", name, text);
+}
+
 int hdx_argument_choice(const hdx_arguments *a, const char *name)
 {
     const hdx_parameter *p = declared(a->answer->parameters, a->answer->parameter_count, name);

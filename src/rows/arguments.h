@@ -20,6 +20,8 @@ typedef struct hdx_arguments { /* borrowed */
 const char *hdx_argument_text(const hdx_arguments *a, const char *name);
 bool        hdx_argument_flag(const hdx_arguments *a, const char *name);
 uint64_t    hdx_argument_number(const hdx_arguments *a, const char *name); /* of numbers and sizes; 0: not given */
+/* Sets *out to a number or size, or to a share of `whole` such as 0.1%; 0: not given. */
+hdx_code hdx_argument_share(const hdx_arguments *a, const char *name, uint64_t whole, uint64_t *out, hdx_error *err);
 int hdx_argument_choice(const hdx_arguments *a, const char *name); /* index of the value in `choices`; -1: not given */
 unsigned hdx_argument_choices(const hdx_arguments *a, const char *name); /* bit i: the i-th of `choices` is given */
 /* Returns all values of a parameter that may be repeated, as an array in the arena. */

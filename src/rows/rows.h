@@ -117,7 +117,8 @@ typedef struct hdx_filler {
 } hdx_filler;
 /*
  * Computes the column `column` from the column `key`, whose cells contain no pointers, for `first` rows at once (0:
- * few), later for up to `most`. Replaces *rows as shaping does (<heapdex/rows.h>).
+ * few), later for up to `most`; a row whose key is null keeps its cell. Replaces *rows as shaping does
+ * (<heapdex/rows.h>).
  */
 hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, const hdx_filler *filler, uint64_t first,
                        uint64_t most, hdx_error *err);

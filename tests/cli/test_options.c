@@ -286,6 +286,7 @@ static const proof proofs[] = {
     { "path", "paths", "0xfeb18ea8", "0xfeb18ea8 --paths 2", NULL, false },
     { "path", "limit", NULL, NULL, "1", false },
     { "path", "merge", NULL, NULL, "", false },
+    { "path", "least", "--class byte[] --merge", "5%", "", false },
     { "sizes", "layout", NULL, NULL, "compact", false },
     { "top", "least", NULL, NULL, "30", false },
     { "holders", "share", NULL, NULL, "10", false },

@@ -72,11 +72,33 @@ Test(paths, that_are_merged_are_cut_before)
     ran cut = tool_sh("\"$H\" path app.hprof.gz - --merge --limit 2 --format csv <targets");
     cr_expect(two.code == 0 && lines_of(two.out) > 3, "%s%s", two.out, two.err);
     cr_expect_str_eq(cut.out, two.out);
-    ran_free(&two);
     ran_free(&cut);
     ran json = tool_sh("\"$H\" path app.hprof.gz - --merge --limit 2 --format json <targets");
+    cr_expect(eq(uint, count_of(json.out, "\"depth\":"), lines_of(two.out) - 1));
     cr_expect(eq(uint, count_of(json.out, "\"target\":"), 2));
     ran_free(&json);
+    ran_free(&two);
+}
+
+Test(paths, that_are_merged_have_a_row_for_the_branches_with_few_objects)
+{
+    ran all =
+        tool_sh("\"$H\" path app.hprof.gz --class 'byte[]' --merge --least 0 --format csv --columns objects,rest");
+    ran cut = tool_sh("\"$H\" path app.hprof.gz --class 'byte[]' --merge --least 10%% --columns objects,object");
+    ran bad = tool_sh("\"$H\" path app.hprof.gz --class 'byte[]' --merge --least some");
+    ran alone = tool_sh("\"$H\" path app.hprof.gz --class 'byte[]' --least 5%%");
+    cr_expect(all.code == 0 && lines_of(all.out) > 1000, "%s", all.err);
+    cr_expect(cut.code == 0 && lines_of(cut.out) < 60 && strstr(cut.out, " others)\n") != NULL, "%s", cut.out);
+    cr_expect(bad.code == 2 && strstr(bad.err, "least 'some': expected a share such as 0.1%") != NULL, "%s", bad.err);
+    cr_expect(alone.code == 2 && strstr(alone.err, "--merge") != NULL, "%s", alone.err);
+    ran_free(&all);
+    ran_free(&cut);
+    ran_free(&bad);
+    ran_free(&alone);
+    ran many = tool_sh("\"$H\" path app.hprof.gz --class 'byte[]' --class java.lang.Object --merge --format json");
+    cr_expect(many.code == 0 && count_of(many.out, "\"depth\":") > 100, "%s", many.err);
+    cr_expect(eq(uint, count_of(many.out, "\"target\":"), 0), "over 1,000 objects: no path of each");
+    ran_free(&many);
 }
 
 Test(paths, that_are_left_out_are_said)

@@ -303,28 +303,13 @@ static hdx_code merged_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
 
 /* ---- the question ---- */
 
-/* "0.1%" of the whole, or a size. */
-static hdx_code least_of(const char *text, uint64_t whole, uint64_t *out, hdx_error *err)
-{
-    const size_t len = strlen(text);
-    char        *end;
-    const double part = strtod(text, &end);
-    if (len > 1 && text[len - 1] == '%' && end == text + len - 1 && part >= 0 && part <= 100) {
-        *out = (uint64_t)(part / 100 * (double)whole);
-        return HDX_OK;
-    }
-    return hdx_size_of(text, out) ? HDX_OK
-                                  : hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
-                                             "least '%.40s': expected a share such as 0.1%%, or a size", text);
-}
-
-static hdx_code below_object(merged *m, hdx_id of, bool reverse, const char *least, hdx_error *err)
+static hdx_code below_object(merged *m, hdx_id of, bool reverse, const hdx_arguments *a, hdx_error *err)
 {
     hdx_class_paths p;
     uint64_t        size = 0;
     hdx_code        code = hdx_class_paths_open(&m->ask, m->by, of, &p, err);
     const uint64_t  whole = hdx_graph_retained(m->ask.g, of) - hdx_graph_shallow(m->ask.g, of);
-    if (code == HDX_OK && (code = least_of(least, whole, &size, err)) == HDX_OK)
+    if (code == HDX_OK && (code = hdx_argument_share(a, "least", whole, &size, err)) == HDX_OK)
         code = hdx_class_tree_of(&p, reverse, size, HDX_CLASS_NODES_MOST, &m->ask, &m->tree, err);
     hdx_class_paths_close(&p);
     return code;
@@ -333,10 +318,9 @@ static hdx_code below_object(merged *m, hdx_id of, bool reverse, const char *lea
 hdx_code hdx_merged_dominators(const hdx_query *q, const hdx_arguments *a, hdx_by by, hdx_id of, hdx_rows **out,
                                hdx_error *err)
 {
-    merged     *m = calloc(1, sizeof *m);
-    const bool  reverse = hdx_argument_flag(a, "reverse");
-    const char *least = hdx_argument_text(a, "least");
-    uint64_t    size = 0;
+    merged    *m = calloc(1, sizeof *m);
+    const bool reverse = hdx_argument_flag(a, "reverse");
+    uint64_t   size = 0;
     if (m == NULL)
         return hdx_no_memory(err, "class paths", sizeof *m);
     *m = (merged){ .by = by,
@@ -344,10 +328,10 @@ hdx_code hdx_merged_dominators(const hdx_query *q, const hdx_arguments *a, hdx_b
                    .depth = (unsigned)hdx_argument_number(a, "depth") };
     hdx_code code = hdx_ask_begin(q, &m->ask, err);
     if (code == HDX_OK)
-        code = least_of(least, hdx_graph_summary_of(q->graph)->live_bytes, &size, err);
+        code = hdx_argument_share(a, "least", hdx_graph_summary_of(q->graph)->live_bytes, &size, err);
     if (code == HDX_OK)
         code = of == HDX_VIRTUAL_ROOT ? hdx_class_tree_of_heap(&m->ask, by, reverse, size, &m->tree, err)
-                                      : below_object(m, of, reverse, least, err);
+                                      : below_object(m, of, reverse, a, err);
     if (code == HDX_OK)
         code = make_lines(m, err);
     if (code != HDX_OK) {

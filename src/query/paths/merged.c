@@ -11,6 +11,8 @@
  * line; elements of arrays have one name, []. A further step to the same class through the same reference remains on
  * its line, so that a linked list of any length is one line. Branches with the most targets come first.
  *
+ * Branches with fewer than `least` of the objects share one line below their parent, "(12 others)".
+ *
  * No path enters a line twice, and only the object at which a path enters it counts, so the sum of their retained sizes
  * counts nothing twice.
  *
@@ -28,22 +30,28 @@
 #define LINES_MAX (1u << 20)
 #define NOWHERE   UINT64_MAX
 
-enum { DEPTH, OBJECTS, ADDRESS, CLASS, LABEL, REFERENCE, INSTANCES, SHALLOW, RETAINED, COLUMNS };
+enum { DEPTH, OBJECTS, ADDRESS, CLASS, LABEL, REFERENCE, INSTANCES, SHALLOW, RETAINED, REST, COLUMNS };
 _Static_assert((int)COLUMNS == HDX_MERGED_COLUMNS && (int)LABEL == HDX_MERGED_LABEL, "as declared");
 const hdx_column hdx_merged_columns[COLUMNS] = {
     [DEPTH] = HDX_COLUMN("depth", UNSIGNED, NONE, HDX_COLUMN_DEPTH, "distance from the GC root; 0 for the root"),
     [OBJECTS] = HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "selected objects whose paths lead through this line"),
     [ADDRESS] =
         HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "object of the line; null if there are several"),
-    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of these objects"),
+    [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
+                         "class of these objects; null in the row of the branches that are too small"),
     [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "label of the object, such as its text or name; null if it has none or there are several"),
+                         "label of the object, such as its text or name; null if it has none or there are several; "
+                         "(3 others): the row of three branches that are too small"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
                              "name of the reference to the next line, [] for elements; null at the end of paths"),
-    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_TIMES, "objects of the line"),
-    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_WIDE, "total shallow size of these objects"),
-    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SPARE,
+    [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_TIMES,
+                             "objects of the line; null, as all sizes, in the row of the branches that are too small"),
+    [SHALLOW] = HDX_COLUMN("shallow", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                           "total shallow size of these objects"),
+    [RETAINED] = HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE | HDX_COLUMN_SPARE,
                             "total retained size of these objects, without those that another of them dominates"),
+    [REST] = HDX_COLUMN("rest", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
+                        "number of branches in this row, each of which is too small; null in other rows"),
 };
 typedef struct line {
     uint64_t parent; /* index of the line above; NOWHERE: none */
@@ -61,6 +69,7 @@ typedef struct merger {
     hdx_ask             *ask;
     const hdx_excludes  *x;
     const hdx_path_tree *t;
+    uint64_t             least; /* objects of the smallest branch with a line of its own */
     uint64_t            *first; /* children of node n: kids[first[n]] .. kids[first[n + 1] - 1], by id */
     uint64_t            *kids;
     uint32_t            *name;    /* of the reference that leads to a node */
@@ -414,7 +423,46 @@ static hdx_code add_row(const merger *m, hdx_table *table, uint64_t at, uint64_t
     cells[INSTANCES] = hdx_cell_uint(l->instances);
     cells[SHALLOW] = hdx_cell_uint(l->shallow);
     cells[RETAINED] = hdx_cell_uint(l->retained);
+    cells[REST] = hdx_cell_null();
     return hdx_table_add(table, cells, err);
+}
+
+/*
+ * Adds the row of the branches from sorted[from] to the last one below the same line. It has no sizes: branches with
+ * the same objects but other references would count them several times.
+ */
+static hdx_code add_rest(const merger *m, hdx_table *table, const branch *sorted, uint64_t from, uint64_t depth,
+                         hdx_error *err)
+{
+    const uint64_t parent = m->lines[sorted[from].at].parent;
+    uint64_t       at = from, paths = 0;
+    char           text[40];
+    hdx_cell       cells[COLUMNS];
+    for (; at < m->count && m->lines[sorted[at].at].parent == parent; at++)
+        paths += m->lines[sorted[at].at].paths;
+    (void)snprintf(text, sizeof text, "(%" PRIu64 " other%s)", at - from, at - from == 1 ? "" : "s");
+    for (unsigned i = 0; i < COLUMNS; i++)
+        cells[i] = hdx_cell_null();
+    cells[DEPTH] = hdx_cell_uint(depth);
+    cells[OBJECTS] = hdx_cell_uint(paths);
+    cells[LABEL] = hdx_cell_copy(hdx_table_arena(table), text);
+    cells[REST] = hdx_cell_uint(at - from);
+    return hdx_table_add(table, cells, err);
+}
+
+#define REST_AT (UINT64_C(1) << 63) /* in a stack: the number of the first branch that is too small, not a line */
+
+/* Puts the branches of one line on the stack; the first one is then on top. */
+static void push_branches(const merger *m, const branch *sorted, uint64_t from, uint64_t to, uint64_t depth,
+                          hdx_pair *stack, uint64_t *waiting)
+{
+    uint64_t shown = from;
+    while (shown < to && m->lines[sorted[shown].at].paths >= m->least)
+        shown++;
+    if (shown < to)
+        stack[(*waiting)++] = (hdx_pair){ shown | REST_AT, depth };
+    while (shown-- > from)
+        stack[(*waiting)++] = (hdx_pair){ sorted[shown].at, depth };
 }
 
 /* Adds rows in preorder; the stack has the waiting lines, the next one on top. */
@@ -437,17 +485,20 @@ static hdx_code add_rows(const merger *m, hdx_table *table, hdx_error *err)
             from[m->lines[sorted[i].at].parent] = i + 1;
         else
             end = i;
-    for (uint64_t i = n; code == HDX_OK && i-- > end;)
-        stack[waiting++] = (hdx_pair){ sorted[i].at, 0 };
+    if (code == HDX_OK)
+        push_branches(m, sorted, end, n, 0, stack, &waiting);
     while (code == HDX_OK && waiting > 0) {
         const hdx_pair top = stack[--waiting];
-        uint64_t       last = from[top.first];
+        if ((top.first & REST_AT) != 0) {
+            code = add_rest(m, table, sorted, top.first & ~REST_AT, top.second, err);
+            continue;
+        }
+        uint64_t last = from[top.first];
         if ((code = add_row(m, table, top.first, top.second, err)) != HDX_OK || last == 0)
             continue;
         while (last < n && m->lines[sorted[last].at].parent == top.first)
             last++;
-        for (uint64_t i = last; i-- > from[top.first] - 1;)
-            stack[waiting++] = (hdx_pair){ sorted[i].at, top.second + 1 };
+        push_branches(m, sorted, from[top.first] - 1, last, top.second + 1, stack, &waiting);
     }
     hdx_mem_put(m->ask->q.mem, from, (n + 1) * sizeof *from);
     hdx_mem_put(m->ask->q.mem, stack, n * sizeof *stack);
@@ -497,10 +548,10 @@ static hdx_code merger_open(merger *m, hdx_error *err)
     return HDX_OK;
 }
 
-hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool may_repeat, hdx_table *out,
-                         hdx_error *err)
+hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool may_repeat, uint64_t least,
+                         hdx_table *out, hdx_error *err)
 {
-    merger   m = { .ask = ask, .x = x, .t = t, .may_repeat = may_repeat };
+    merger   m = { .ask = ask, .x = x, .t = t, .least = least, .may_repeat = may_repeat };
     hdx_code code = merger_open(&m, err);
     if (code == HDX_OK && (code = find_children(&m, err)) == HDX_OK && (code = name_all(&m, err)) == HDX_OK &&
         (code = make_lines(&m, err)) == HDX_OK)

@@ -85,7 +85,12 @@ const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
                "known"),
 };
 static const hdx_column document[] = { HDX_NESTED(
-    "paths", LIST, 0, "paths of each object: the preferred path first, then by length", hdx_path_members) };
+    "paths", LIST, HDX_COLUMN_OPTIONAL,
+    "paths of each object: the preferred path first, then by length; not with --merge for over 1,000 objects",
+    hdx_path_members) };
+
+/* Of so many objects a merged tree comes with the path of each; a document of millions of paths would be useless. */
+#define DOCUMENTS_MOST 1000u
 
 /* The cells of an object on the path to another. */
 typedef struct step {
@@ -363,8 +368,8 @@ static hdx_code report_unreached(writer *w, const hdx_path_options *options, con
     return HDX_OK;
 }
 
-/* Finds individual paths, or the tree of them; individual paths of the tree are omitted if only rows are requested. */
-static hdx_code find_paths(writer *w, const hdx_id *ids, size_t count, const hdx_path_options *options,
+/* Finds individual paths, or the tree of them, with the individual paths if documents of them are wanted. */
+static hdx_code find_paths(writer *w, const hdx_id *ids, size_t count, const hdx_path_options *options, bool documents,
                            hdx_path_tree *tree, hdx_error *err)
 {
     const bool one_each = w->merge && options->paths <= 1;
@@ -373,7 +378,7 @@ static hdx_code find_paths(writer *w, const hdx_id *ids, size_t count, const hdx
         code = hdx_paths_find(w->ask, w->x, ids, count, options->paths, &w->found, err);
         return code == HDX_OK ? hdx_paths_prefer(w->ask, w->x, options->paths, &w->found, err) : code;
     }
-    if ((code = hdx_path_tree_find(w->ask, w->x, ids, count, tree, err)) == HDX_OK && !options->rows_only)
+    if ((code = hdx_path_tree_find(w->ask, w->x, ids, count, tree, err)) == HDX_OK && documents)
         code = hdx_path_tree_paths(w->ask, tree, ids, &w->found, err);
     return code;
 }
@@ -392,6 +397,7 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
         options = &none;
     const size_t targets = count;
     const bool   one_each = options->merge && options->paths <= 1;
+    const bool   documents = !options->rows_only && count <= DOCUMENTS_MOST; /* of a merged tree */
     hdx_code     code = hdx_ask_begin(q, &ask, err);
     if (code != HDX_OK)
         return code;
@@ -409,21 +415,21 @@ hdx_code hdx_query_path(const hdx_query *q, const hdx_id *ids, size_t count, con
                         options->merge ? HDX_MERGED_COLUMNS : COLUMNS, &w.table, err);
     if (code == HDX_OK) {
         w.arena = hdx_table_arena(w.table);
-        code = find_paths(&w, ids, count, options, &tree, err);
+        code = find_paths(&w, ids, count, options, documents, &tree, err);
     }
     uint64_t found = one_each ? count : w.found.count;
     if (options->limit > 0 && options->limit < w.found.count)
         w.found.count = options->limit;
     const uint64_t shown = one_each ? count : w.found.count;
-    if (code == HDX_OK && (!options->merge || !options->rows_only))
+    if (code == HDX_OK && (!options->merge || documents))
         code = write_paths(&w, &paths, err);
     if (code == HDX_OK && options->merge && !one_each)
         code = hdx_path_tree_of(&ask, &w.found, &tree, err);
     if (code == HDX_OK && options->merge)
-        code = hdx_merged_fill(&ask, &x, &tree, !one_each, w.table, err);
+        code = hdx_merged_fill(&ask, &x, &tree, !one_each, options->least, w.table, err);
     if (code == HDX_OK)
         code = hdx_graph_check(q->graph, err);
-    if (code == HDX_OK && options->rows_only)
+    if (code == HDX_OK && (options->rows_only || (options->merge && !documents)))
         code = report_unreached(&w, options, ids, one_each ? &tree : NULL, err);
     if (code == HDX_OK && targets > 0)
         code = reservation_of(&w, ids[0], &reservation, err);
@@ -489,6 +495,13 @@ static const hdx_parameter parameters[] = {
     { .name = "merge",
       .kind = HDX_PARAMETER_FLAG,
       .sentence = "merge all paths into one tree by class and reference, branches with most objects first" },
+    { .name = "least",
+      .kind = HDX_PARAMETER_TEXT,
+      .value = "SHARE|N",
+      .preset = "0.1%",
+      .needs = "merge",
+      .sentence = "smallest branch of merged paths: a share of the selected objects such as 1%, or a number of them; "
+                  "0.1% by default, 0 shows all" },
 };
 
 /* Lists the members of a set; named objects come first, in the given order. */
@@ -533,7 +546,8 @@ static hdx_code open_path(const hdx_query *q, const hdx_arguments *a, hdx_rows *
     if (code == HDX_OK &&
         (code = hdx_argument_texts(a, "exclude-field", &given.arena, &options.exclude_fields,
                                    &options.exclude_field_count, err)) == HDX_OK &&
-        (code = list_members(q, &given.set, &members, &sieved, err)) == HDX_OK)
+        (code = list_members(q, &given.set, &members, &sieved, err)) == HDX_OK &&
+        (code = hdx_argument_share(a, "least", members.count, &options.least, err)) == HDX_OK)
         code = hdx_query_path(q, members.at, members.count, &options, out, err);
     return code == HDX_OK && sieved ? hdx_rows_explain_empty(code, out, err, HDX_NONE_MEETS) : code;
 }
@@ -545,7 +559,8 @@ const hdx_question hdx_question_path = {
         .sentence = "why objects are alive: shortest paths from GC roots",
         .more = "Steps lead from the root to the object. --exclude accepts weak, soft, phantom and finalizer; paths "
                 "then do not use such references. --merge shows the paths of many objects as one tree, with one line "
-                "for all objects of a class at the same place. For a single path, a path that is longer by at most "
+                "for all objects of a class at the same place; branches with fewer than 0.1% of the objects share a "
+                "line (--least). For a single path, a path that is longer by at most "
                 "two references is preferred if the shortest only shows how a JVM finds classes or leads only through "
                 "static fields of the JDK. --class selects all live instances. --where also accepts fields of the "
                 "selected objects.",

@@ -50,12 +50,12 @@ hdx_code hdx_path_tree_of(hdx_ask *ask, const hdx_paths *paths, hdx_path_tree *o
 void     hdx_path_tree_drop(hdx_path_tree *t);
 /*
  * Writes the tree by class and reference, one line per row (merged.c). repeats: an object may have several places in
- * it.
+ * it. least: branches with fewer targets share a row.
  */
-enum { HDX_MERGED_COLUMNS = 9, HDX_MERGED_LABEL = 4 };
+enum { HDX_MERGED_COLUMNS = 10, HDX_MERGED_LABEL = 4 };
 extern const hdx_column hdx_merged_columns[HDX_MERGED_COLUMNS];
-hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool repeats, hdx_table *out,
-                         hdx_error *err);
+hdx_code hdx_merged_fill(hdx_ask *ask, const hdx_excludes *x, const hdx_path_tree *t, bool repeats, uint64_t least,
+                         hdx_table *out, hdx_error *err);
 /* Appends a path step by step after the existing ones; reverse it if it was written from the target to the root. */
 hdx_code hdx_path_begin(hdx_paths *p, hdx_id target, hdx_error *err);
 hdx_code hdx_path_step(hdx_paths *p, hdx_id id, hdx_error *err);

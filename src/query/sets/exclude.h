@@ -11,6 +11,7 @@ typedef struct hdx_path_options {
     size_t             exclude_field_count;
     unsigned           paths;     /* paths per target, shortest first; 0: 1 */
     bool               merge;     /* rows are the merged tree of all paths, by class and reference */
+    uint64_t           least;     /* with merge: branches with fewer targets share a row */
     bool               rows_only; /* no document for merged paths; `notice` reports which targets are unreachable */
     uint64_t           limit;     /* most paths, the first ones; 0: no limit */
 } hdx_path_options;
