@@ -3,7 +3,7 @@
  * elements.
  *
  *     Thread "http-worker-0"  0xdcb12540  #353
- *       shallow 112 B, retained 2.9 MB; GC root: thread object
+ *       shallow 112 B, retained 2.9 MB; GC root: thread
  *       from java.lang.Thread
  *         name          "http-worker-0"                0xdcb401c8     56 B
  *         threadLocals  j.l.ThreadLocal$ThreadLocalMap 0xdcb40240   2.9 MB
@@ -81,8 +81,13 @@ static void put_root(page *p)
 {
     const hdx_cell *roots = cell(p, "roots");
     for (uint64_t i = 0; roots->kind == HDX_CELL_LIST && i < roots->as.list.count; i++) {
+        const hdx_text type = roots->as.list.at[i].as.text;
+        const char    *words = hdx_root_type_words(type.at, type.len);
         hdx_buffer_text(&p->out, i == 0 ? "; GC root: " : ", ");
-        put_value(p, &roots->as.list.at[i], HDX_UNIT_NONE);
+        if (words != NULL)
+            hdx_buffer_text(&p->out, words);
+        else
+            put_value(p, &roots->as.list.at[i], HDX_UNIT_NONE);
     }
 }
 

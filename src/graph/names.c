@@ -68,19 +68,10 @@ static void give_address(visitor *v, hdx_addr address, hdx_ref_kind kind, const 
 
 /* ---- locals ---- */
 
-/*
- * MAT's names for kinds of roots, in the order in which it joins them (the bits of GCRootInfo.Type); the last one is a
- * kind that MAT does not have.
- */
-static const struct {
-    hdx_root_type type;
-    const char   *word;
-} root_words[] = {
-    { HDX_ROOT_UNKNOWN, "Unknown" },           { HDX_ROOT_SYSTEM_CLASS, "System Class" },
-    { HDX_ROOT_NATIVE_LOCAL, "JNI Local" },    { HDX_ROOT_NATIVE_STATIC, "JNI Global" },
-    { HDX_ROOT_THREAD_BLOCK, "Thread Block" }, { HDX_ROOT_BUSY_MONITOR, "Busy Monitor" },
-    { HDX_ROOT_JAVA_LOCAL, "Java Local" },     { HDX_ROOT_NATIVE_STACK, "Native Stack" },
-    { HDX_ROOT_THREAD_OBJ, "Thread" },         { HDX_ROOT_JNI_MONITOR, "JNI Monitor" },
+/* The types of locals in the order in which MAT joins their names: the bits of GCRootInfo.Type. */
+static const hdx_root_type joined[] = {
+    HDX_ROOT_UNKNOWN,      HDX_ROOT_SYSTEM_CLASS, HDX_ROOT_NATIVE_LOCAL, HDX_ROOT_NATIVE_STATIC, HDX_ROOT_THREAD_BLOCK,
+    HDX_ROOT_BUSY_MONITOR, HDX_ROOT_JAVA_LOCAL,   HDX_ROOT_NATIVE_STACK, HDX_ROOT_THREAD_OBJ,    HDX_ROOT_JNI_MONITOR,
 };
 
 static void give_local(visitor *v, hdx_id target, unsigned types)
@@ -88,9 +79,9 @@ static void give_local(visitor *v, hdx_id target, unsigned types)
     char        name[160];
     size_t      n = 0;
     const char *between = "<";
-    for (size_t i = 0; i < sizeof root_words / sizeof *root_words; i++)
-        if ((types >> root_words[i].type & 1) != 0) {
-            n += (size_t)snprintf(name + n, sizeof name - n, "%s%s", between, root_words[i].word);
+    for (size_t i = 0; i < sizeof joined / sizeof *joined; i++)
+        if ((types >> joined[i] & 1) != 0) {
+            n += (size_t)snprintf(name + n, sizeof name - n, "%s%s", between, hdx_root_type_title(joined[i]));
             between = ", ";
         }
     (void)snprintf(name + n, sizeof name - n, "%s", n == 0 ? "<Local>" : ">");

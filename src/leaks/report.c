@@ -66,6 +66,7 @@ static const hdx_column step_members[] = {
 static const hdx_column root_members[] = {
     HDX_COLUMN("type", TEXT, NONE, 0, "type of the GC root, as LeakCanary names it"),
     HDX_COLUMN("object", ADDRESS, NONE, 0, "object that the root refers to"),
+    HDX_COLUMN("description", TEXT, NONE, 0, "type of the GC root in words, such as 'a running thread'"),
 };
 static const hdx_column trace_members[] = {
     HDX_NESTED("root", OBJECT, HDX_COLUMN_NULLABLE, "GC root of the path; null for unreachable objects", root_members),
@@ -208,16 +209,23 @@ static hdx_cell step(maker *m, const hdx_leak_step *s)
     return members(m, all, sizeof all / sizeof *all);
 }
 
+static const char *description_of(const char *root_type)
+{
+    const char *words = root_type == NULL ? NULL : hdx_root_type_description(root_type, strlen(root_type));
+    return words != NULL ? words : root_type;
+}
+
 static hdx_cell trace(maker *m, const hdx_leak_trace *t, size_t dump)
 {
     if (m->code == HDX_OK && (m->code = hdx_leak_steps_read(m->leaks[dump], t, &m->steps, m->err)) != HDX_OK)
         return hdx_cell_null();
     const hdx_member root[] = { { "type", hdx_cell_string(t->root_type) },
-                                { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) } };
+                                { "object", hdx_cell_address(m->steps.count > 0 ? m->steps.at[0].address : 0) },
+                                { "description", hdx_cell_string(description_of(t->root_type)) } };
     hdx_cell        *steps = room(m, t->step_count, sizeof *steps);
     for (uint64_t i = 0; steps != NULL && i < m->steps.count; i++)
         steps[i] = step(m, &m->steps.at[i]);
-    const hdx_member all[] = { { "root", t->root_type != NULL ? members(m, root, 2) : hdx_cell_null() },
+    const hdx_member all[] = { { "root", t->root_type != NULL ? members(m, root, 3) : hdx_cell_null() },
                                { "signature",
                                  t->signature[0] != '\0' ? hdx_cell_string(t->signature) : hdx_cell_null() },
                                { "retained_bytes", number_or_null(t->sized, t->retained_bytes) },

@@ -104,5 +104,12 @@ bool hdx_class_flat_holds(const hdx_class *c);
 
 /* Returns the type of root for the tag of a heap sub-record (MAT 4.1, HPROF 5.1); false if the tag is not a root. */
 bool hdx_root_type_of_tag(uint8_t tag, hdx_root_type *out);
+/* Returns the name of a type of locals and roots in MAT's form, as in "<Java Local>"; NULL: the type has none. */
+const char *hdx_root_type_title(hdx_root_type type);
+/*
+ * Returns what an object with such a root is, for people: "a running thread", "a JNI global reference". `type` is a
+ * name as for hdx_root_type_words (heapdex/heap.h). NULL: unknown name.
+ */
+const char *hdx_root_type_description(const char *type, size_t len);
 
 #endif

@@ -33,10 +33,12 @@ enum {
     ELEMENTS,
     STATICS,
     OBJECTS,
+    ROOT_DESCRIPTIONS,
     COLUMNS
 };
 
 static const hdx_column root_item[] = { HDX_ITEM(TEXT, "type of GC root, such as THREAD_OBJ") };
+static const hdx_column description_item[] = { HDX_ITEM(TEXT, "type of GC root in words, such as 'a running thread'") };
 static const hdx_column field_members[] = {
     HDX_COLUMN("name", TEXT, NONE, 0, "name of the field"),
     HDX_COLUMN("type", TEXT, NONE, 0, "type such as int, long or boolean; ref for references"),
@@ -91,6 +93,9 @@ static const hdx_column columns[COLUMNS] = {
                            "objects that the listed elements refer to; null unless the object is an array of "
                            "references",
                            object_members),
+    [ROOT_DESCRIPTIONS] =
+        HDX_NESTED("root_descriptions", LIST, HDX_COLUMN_WIDE,
+                   "types of GC root of the object in words, in the order of `roots`", description_item),
 };
 
 typedef struct documents {
@@ -276,6 +281,7 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     const uint64_t length = hdx_graph_length(g, id);
     cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
+        (code = hdx_root_descriptions_cell(arena, &cells[ROOTS], &cells[ROOT_DESCRIPTIONS], err)) != HDX_OK ||
         (code = reservation_cell(d, id, &cells[RESERVATION], err)) != HDX_OK ||
         (code = hdx_label_cell(&d->ask.q, id, arena, &cells[LABEL], err)) != HDX_OK ||
         (code = content_cells(d, id, kind, arena, cells, err)) != HDX_OK)

@@ -143,6 +143,8 @@ hdx_cell         hdx_text_cell(hdx_arena *arena, hdx_text text);           /* a 
  * set.
  */
 hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *arena, hdx_cell *out, hdx_error *err);
+/* Returns the descriptions of a list of these types, in the same order (hdx_root_type_description). */
+hdx_code hdx_root_descriptions_cell(hdx_arena *arena, const hdx_cell *types, hdx_cell *out, hdx_error *err);
 
 /*
  * Sets the reason why rows are empty, as the last step of creating them. `code` is the result of the steps before. The

@@ -479,12 +479,13 @@ static hdx_code name_loaders(sql_held *h, hdx_error *err)
 
 /* ---- roots ---- */
 
-enum { ROOT_ID, ROOT_TYPE, ROOT_THREAD, ROOT_FRAME, ROOT_COLUMNS };
+enum { ROOT_ID, ROOT_TYPE, ROOT_THREAD, ROOT_FRAME, ROOT_DESCRIPTION, ROOT_COLUMNS };
 static const sql_held_column root_columns[ROOT_COLUMNS] = {
     [ROOT_ID] = { "id", "INTEGER", 0 },
     [ROOT_TYPE] = { "type", "TEXT", 0 },
     [ROOT_THREAD] = { "thread", "INTEGER", 0 },
     [ROOT_FRAME] = { "frame", "INTEGER", 0 },
+    [ROOT_DESCRIPTION] = { "description", "TEXT", 0 },
 };
 
 static int by_root(const void *a, const void *b)
@@ -505,8 +506,10 @@ static hdx_code put_root(sql_held *h, const hdx_root *root, hdx_error *err)
     if (code != HDX_OK)
         return code;
     const uint64_t row = h->rows - 1;
+    const char    *type = hdx_root_type_name(root->type);
     sql_held_number(h, ROOT_ID, row, root->object);
-    sql_held_string(h, ROOT_TYPE, row, hdx_root_type_name(root->type));
+    sql_held_string(h, ROOT_TYPE, row, type);
+    sql_held_string(h, ROOT_DESCRIPTION, row, hdx_root_type_description(type, strlen(type)));
     sql_held_id(h, ROOT_THREAD, row, root->thread);
     if (root->frame >= 0)
         sql_held_number(h, ROOT_FRAME, row, (uint64_t)root->frame);

@@ -227,3 +227,32 @@ Test(kinds, types_roots_and_objects_have_names)
     cr_expect(hdx_root_type_of_tag(0xFF, &type) && type == HDX_ROOT_UNKNOWN);
     cr_expect(not(hdx_root_type_of_tag(0x21, &type)));
 }
+
+static void expect_described(const char *name, const char *words, const char *description)
+{
+    cr_expect(eq(str, (char *)hdx_root_type_words(name, strlen(name)), (char *)words));
+    cr_expect(eq(str, (char *)hdx_root_type_description(name, strlen(name)), (char *)description));
+}
+
+Test(kinds, every_type_of_root_has_words_and_a_description_under_both_its_names)
+{
+    for (unsigned t = 0; t < HDX_ROOT_TYPES; t++) {
+        const char *name = hdx_root_type_name((hdx_root_type)t);
+        cr_assert(hdx_root_type_words(name, strlen(name)) != NULL, "%s", name);
+        const char *description = hdx_root_type_description(name, strlen(name));
+        cr_assert(description != NULL, "%s", name);
+        cr_expect(strncmp(description, "a ", 2) == 0 || strncmp(description, "an ", 3) == 0, "%s", description);
+    }
+    expect_described("THREAD_OBJ", "thread", "a running thread");
+    expect_described("THREAD_OBJECT", "thread", "a running thread");
+    expect_described("STICKY_CLASS", "system class", "a system class");
+    expect_described("JNI_GLOBAL", "JNI global", "a JNI global reference");
+    expect_described("JAVA_FRAME", "Java local", "a local variable of a thread's frame");
+    expect_described("MONITOR_USED", "busy monitor", "a monitor that a thread has locked or waits for");
+    cr_expect(hdx_root_type_description("JNI_GLOBAL_", 10) != NULL); /* need not end in NUL */
+    cr_expect(hdx_root_type_description("JNI_GLOBAL_", 11) == NULL);
+    cr_expect(hdx_root_type_description("", 0) == NULL);
+    cr_expect(eq(str, (char *)hdx_root_type_title(HDX_ROOT_JAVA_LOCAL), (char *)"Java Local"));
+    cr_expect(hdx_root_type_title(HDX_ROOT_VM_INTERNAL) == NULL);
+    cr_expect(hdx_root_type_title(HDX_ROOT_TYPES) == NULL);
+}

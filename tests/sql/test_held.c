@@ -72,6 +72,8 @@ Test(held, roots_threads_and_frames_are_those_of_the_answers)
     EXPECT_ANSWER("SELECT type, count(DISTINCT id) FROM roots GROUP BY type ORDER BY type", "roots", { "by", "type" },
                   { "columns", "type,objects" }, { "sort", "type" });
     expect(&t, "SELECT count(*), count(thread), count(frame) FROM roots", "613|28|28\n");
+    expect(&t, "SELECT DISTINCT type, description FROM roots WHERE type LIKE 'J%' OR type LIKE 'T%' ORDER BY 1",
+           "JAVA_LOCAL|a local variable of a thread's frame\nTHREAD_OBJ|a running thread\n");
     EXPECT_ANSWER("SELECT name, retained FROM threads ORDER BY id IN (SELECT id FROM objects "
                   "WHERE instanceof='java.lang.VirtualThread'), retained DESC, id",
                   "threads", { "columns", "name,retained" });
@@ -241,7 +243,7 @@ Test(held, answers_random_statements_as_a_plain_copy_does)
     static const char *const classes[] = { "class_id", "name",    "package",        "object",     "super",
                                            "loader",   "kind",    "element_type",   "instances",  "bytes",
                                            "flags",    "address", "live_instances", "live_bytes", "instance_size" };
-    static const char *const roots[] = { "id", "type", "thread", "frame" };
+    static const char *const roots[] = { "id", "type", "thread", "frame", "description" };
     static const char *const frames[] = { "thread", "frame", "class", "method", "source", "line" };
     static const char *const statics[] = { "class_id", "name", "type", "value", "ref" };
     static const char *const packages[] = { "name", "classes", "retained", "live_bytes" };

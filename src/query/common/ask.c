@@ -302,6 +302,19 @@ hdx_code hdx_root_types_cell(hdx_graph *g, hdx_id id, bool locals, hdx_arena *ar
     return HDX_OK;
 }
 
+hdx_code hdx_root_descriptions_cell(hdx_arena *arena, const hdx_cell *types, hdx_cell *out, hdx_error *err)
+{
+    const uint64_t n = types->as.list.count;
+    hdx_cell      *cells = hdx_arena_get(arena, n * sizeof *cells);
+    if (cells == NULL)
+        return hdx_no_memory(err, "types of roots", n * sizeof *cells);
+    for (uint64_t i = 0; i < n; i++)
+        cells[i] = hdx_cell_string(
+            hdx_root_type_description(types->as.list.at[i].as.text.at, types->as.list.at[i].as.text.len));
+    *out = hdx_cell_list(cells, n);
+    return HDX_OK;
+}
+
 hdx_code hdx_ids_push(hdx_ids *ids, hdx_id id, hdx_error *err)
 {
     if (!hdx_mem_room(ids->mem, (void **)&ids->at, &ids->capacity, ids->count, sizeof *ids->at))

@@ -64,10 +64,12 @@ static const hdx_column step_members[] = {
                reference_members),
 };
 static const hdx_column type_item[] = { HDX_ITEM(TEXT, "type of GC root, such as THREAD_OBJ") };
+static const hdx_column description_item[] = { HDX_ITEM(TEXT, "type of GC root in words, such as 'a running thread'") };
 static const hdx_column root_members[] = {
     HDX_NESTED("types", LIST, 0, "GC root types of the first step", type_item),
     HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "first step, if it is a thread"),
     HDX_COLUMN("thread_name", TEXT, NONE, HDX_COLUMN_NULLABLE, "name of the thread"),
+    HDX_NESTED("descriptions", LIST, 0, "these types in words, in the same order", description_item),
 };
 const hdx_column hdx_path_members[HDX_PATH_MEMBERS] = {
     HDX_COLUMN("target", ADDRESS, NONE, 0, "object at the end of the path"),
@@ -230,17 +232,20 @@ static hdx_code write_step(writer *w, uint64_t number, uint64_t place, const hdx
 
 static hdx_code root_cell(writer *w, hdx_id id, hdx_cell *out, hdx_error *err)
 {
-    hdx_member *m = object_of(w, 3);
+    hdx_member *m = object_of(w, 4);
     if (m == NULL)
-        return hdx_no_memory(err, "a root", 3 * sizeof *m);
+        return hdx_no_memory(err, "a root", 4 * sizeof *m);
     bool thread = hdx_graph_thread_of(w->ask->g, id) != NULL;
     m[0].key = "types";
     m[1] = (hdx_member){ "thread", thread ? hdx_id_cell(w->ask->g, id) : hdx_cell_null() };
     m[2] = (hdx_member){ "thread_name", hdx_cell_null() };
+    m[3] = (hdx_member){ "descriptions", hdx_cell_null() };
     hdx_code code = hdx_root_types_cell(w->ask->g, id, false, w->arena, &m[0].value, err);
     if (code == HDX_OK && thread)
         code = hdx_label_cell(&w->ask->q, id, w->arena, &m[2].value, err);
-    *out = hdx_cell_object(m, 3);
+    if (code == HDX_OK)
+        code = hdx_root_descriptions_cell(w->arena, &m[0].value, &m[3].value, err);
+    *out = hdx_cell_object(m, 4);
     return code;
 }
 

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 
 #define TYPE HDX_COLUMN("type", TEXT, NONE, 0, "type of GC root, such as SYSTEM_CLASS or THREAD_OBJ")
+#define DESCRIPTION                                                                                                    \
+    HDX_COLUMN("description", TEXT, NONE, HDX_COLUMN_WIDE | HDX_COLUMN_FEW,                                            \
+               "the type in words, such as 'a running thread'")
 #define THREAD                                                                                                         \
     HDX_COLUMN("thread", ADDRESS, NONE, HDX_COLUMN_NULLABLE,                                                           \
                "thread whose frame holds the object; null for other roots")
@@ -27,12 +30,14 @@ static const hdx_column columns[] = {
     HDX_LABEL_COLUMN,
     TYPE,
     THREAD,
+    DESCRIPTION,
     HEAP,
 };
 static const hdx_column table_columns[] = { HDX_COLUMN("address", ADDRESS, NONE, 0, "object that the root holds"), TYPE,
                                             THREAD, HEAP };
 static const hdx_column type_columns[] = {
     TYPE,
+    DESCRIPTION,
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "distinct objects that roots of this type hold"),
     HDX_COLUMN("roots", UNSIGNED, COUNT, 0, "roots of this type; a local counts once per thread"),
     HDX_COLUMN("shallow", UNSIGNED, BYTES, 0, "total shallow size of these objects"),
@@ -52,6 +57,12 @@ typedef struct root_rows {
     const hdx_heap_space *heaps;
     uint64_t              heap_count; /* 0: no column for them */
 } root_rows;
+
+static hdx_cell description_cell(hdx_root_type type)
+{
+    const char *name = hdx_root_type_name(type);
+    return hdx_cell_string(hdx_root_type_description(name, strlen(name)));
+}
 
 static int in_order(const void *a, const void *b)
 {
@@ -88,6 +99,8 @@ static hdx_code roots_next(void *state, hdx_arena *arena, hdx_cell *cells, bool 
     }
     cells[n++] = hdx_cell_string(hdx_root_type_name(root->type));
     cells[n++] = hdx_id_cell(r->ask.g, root->thread);
+    if (r->labels)
+        cells[n++] = description_cell(root->type);
     if (r->heap_count > 0) {
         const int heap = hdx_graph_heap(r->ask.g, root->object);
         cells[n++] = heap < 0 || (uint64_t)heap >= r->heap_count ? hdx_cell_null() : hdx_cell_text(r->heaps[heap].name);
@@ -156,6 +169,7 @@ static hdx_code type_cells(const hdx_ask *ask, uint64_t type, hdx_arena *arena, 
     (void)arena;
     (void)err;
     cells[0] = hdx_cell_string(hdx_root_type_name((hdx_root_type)type));
+    cells[1] = description_cell((hdx_root_type)type);
     return HDX_OK;
 }
 
@@ -167,7 +181,7 @@ static const hdx_sum sums[] = {
     { .value = retained_of, .once = object_of },
 };
 static const hdx_grouping of_type = {
-    .key = type_of, .key_cells = type_cells, .keys = 1, .sums = sums, .sum_count = HDX_COUNT(sums)
+    .key = type_of, .key_cells = type_cells, .keys = 2, .sums = sums, .sum_count = HDX_COUNT(sums)
 };
 
 static hdx_code by_type(const hdx_ask *ask, hdx_rows **out, hdx_error *err)
