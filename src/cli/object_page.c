@@ -4,13 +4,15 @@
  *
  *     Thread "http-worker-0"  0xdcb12540  #353
  *       shallow 112 B, retained 2.9 MB; GC root: thread
+ *       3 referrers, refers to 14 objects
  *       from java.lang.Thread
  *         name          "http-worker-0"                0xdcb401c8     56 B
  *         threadLocals  j.l.ThreadLocal$ThreadLocalMap 0xdcb40240   2.9 MB
  *         tid           18
  *
  * A reference shows its target with address and retained size, on a line of its own if the terminal is too narrow.
- * Consecutive null elements share one line. Elements of primitive types fill the lines.
+ * Consecutive null elements share one line. Elements of primitive types fill the lines. The parts of --with follow,
+ * each below a line with its name.
  */
 #include "cli/cli.h"
 
@@ -112,6 +114,12 @@ static void put_why_alive(page *p)
     }
 }
 
+static void put_number(page *p, const hdx_cell *n, const char *one, const char *several)
+{
+    put_value(p, n, HDX_UNIT_COUNT);
+    hdx_buffer_text(&p->out, n->kind == HDX_CELL_UINT && n->as.natural == 1 ? one : several);
+}
+
 static void put_head(page *p)
 {
     const hdx_cell *length = cell(p, "length"), *retained = cell(p, "retained");
@@ -130,11 +138,12 @@ static void put_head(page *p)
     }
     if (length->kind == HDX_CELL_UINT) {
         hdx_buffer_text(&p->out, ", ");
-        put_value(p, length, HDX_UNIT_COUNT);
-        hdx_buffer_text(&p->out, length->as.natural == 1 ? " element" : " elements");
+        put_number(p, length, " element", " elements");
     }
     put_why_alive(p);
-    hdx_buffer_text(&p->out, "\n");
+    hdx_buffer_text(&p->out, "\n  ");
+    put_number(p, cell(p, "inbound"), " referrer, refers to ", " referrers, refers to ");
+    put_number(p, cell(p, "outbound"), " object\n", " objects\n");
 }
 
 /* ---- values ---- */
@@ -207,6 +216,31 @@ static uint32_t widest_name(page *p, const hdx_cell *fields)
     return widest < NAME_MOST ? widest : NAME_MOST;
 }
 
+/* Writes a line: the name of a reference or field in `before` columns, and its value; objects have `object` columns. */
+static bool put_line(page *p, const hdx_cell *of, const hdx_cell *value, uint32_t before, uint32_t object)
+{
+    const uint64_t start = p->out.len;
+    hdx_buffer_text(&p->out, "    ");
+    put_value(p, hdx_cell_member(of, "name"), HDX_UNIT_NONE);
+    uint32_t at = p->out.failed ? 0 : hdx_render_columns(p->out.at + start, p->out.len - start) + 2;
+    if (at > before && value->kind == HDX_CELL_ADDRESS && p->options->width != 0 &&
+        at + object + AFTER > p->options->width) {
+        hdx_buffer_text(&p->out, "\n");
+        at = 0;
+    } else {
+        hdx_buffer_text(&p->out, "  ");
+    }
+    put_spaces(p, at, before);
+    if (value->kind == HDX_CELL_ADDRESS)
+        put_reference(p, of, value, object);
+    else if (value->kind == HDX_CELL_NULL)
+        hdx_buffer_text(&p->out, "null");
+    else
+        put_value(p, value, HDX_UNIT_NONE);
+    hdx_buffer_text(&p->out, "\n");
+    return cli_flush(&p->out, p->sink);
+}
+
 static bool put_fields(page *p, const hdx_cell *fields, const char *what)
 {
     uint32_t        before = 4 + widest_name(p, fields) + 2;
@@ -214,8 +248,7 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
     const hdx_cell *owner = NULL;
     bool            good = true;
     for (uint64_t i = 0; good && i < fields->as.list.count; i++) {
-        const hdx_cell *f = &fields->as.list.at[i], *by = hdx_cell_member(f, "owner"),
-                       *value = hdx_cell_member(f, "value");
+        const hdx_cell *f = &fields->as.list.at[i], *by = hdx_cell_member(f, "owner");
         if (by->kind == HDX_CELL_TEXT && (owner == NULL || by->as.text.len != owner->as.text.len ||
                                           memcmp(by->as.text.at, owner->as.text.at, by->as.text.len) != 0)) {
             hdx_buffer_format(&p->out, "  %s ", what);
@@ -223,26 +256,7 @@ static bool put_fields(page *p, const hdx_cell *fields, const char *what)
             hdx_buffer_text(&p->out, "\n");
             owner = by;
         }
-        const uint64_t start = p->out.len;
-        hdx_buffer_text(&p->out, "    ");
-        put_value(p, hdx_cell_member(f, "name"), HDX_UNIT_NONE);
-        uint32_t at = p->out.failed ? 0 : hdx_render_columns(p->out.at + start, p->out.len - start) + 2;
-        if (at > before && value->kind == HDX_CELL_ADDRESS && p->options->width != 0 &&
-            at + object + AFTER > p->options->width) {
-            hdx_buffer_text(&p->out, "\n");
-            at = 0;
-        } else {
-            hdx_buffer_text(&p->out, "  ");
-        }
-        put_spaces(p, at, before);
-        if (value->kind == HDX_CELL_ADDRESS)
-            put_reference(p, f, value, object);
-        else if (value->kind == HDX_CELL_NULL)
-            hdx_buffer_text(&p->out, "null");
-        else
-            put_value(p, value, HDX_UNIT_NONE);
-        hdx_buffer_text(&p->out, "\n");
-        good = cli_flush(&p->out, p->sink);
+        good = put_line(p, f, hdx_cell_member(f, "value"), before, object);
     }
     return good;
 }
@@ -347,6 +361,89 @@ static bool put_elements(page *p)
     return good;
 }
 
+/* ---- parts ---- */
+
+static bool put_rest(page *p, const hdx_cell *part)
+{
+    const hdx_cell *rest = hdx_cell_member(part, "rest");
+    if (rest->kind == HDX_CELL_UINT && rest->as.natural == 0)
+        return true;
+    hdx_buffer_text(&p->out, p->options->ascii ? "    ... " : "    … ");
+    put_value(p, rest, HDX_UNIT_COUNT);
+    hdx_buffer_text(&p->out, rest->kind == HDX_CELL_UINT ? " more (--limit N)\n" : "more (--limit N)\n");
+    return cli_flush(&p->out, p->sink);
+}
+
+static bool put_referring(page *p, const hdx_cell *rows)
+{
+    uint32_t       before = 4 + widest_name(p, rows) + 2;
+    const uint32_t object = widest_object(p, rows, &before, 4 + NAME_LEAST + 2);
+    bool           good = true;
+    for (uint64_t i = 0; good && i < rows->as.list.count; i++) {
+        const hdx_cell *row = &rows->as.list.at[i];
+        good = put_line(p, row, hdx_cell_member(row, "address"), before, object);
+    }
+    return good;
+}
+
+/* Writes "      2.9 MB  1,234 byte[]" for each class. */
+static bool put_classes(page *p, const hdx_cell *rows)
+{
+    bool good = true;
+    for (uint64_t i = 0; good && i < rows->as.list.count; i++) {
+        const hdx_cell *row = &rows->as.list.at[i], none = { .kind = HDX_CELL_NULL };
+        hdx_buffer_clear(&p->fitted);
+        cli_put_value(&p->fitted, hdx_cell_member(row, "retained"), HDX_UNIT_BYTES, p->options);
+        hdx_buffer_text(&p->out, "    ");
+        put_spaces(p, (uint32_t)p->fitted.len, SIZE);
+        if (p->fitted.len > 0)
+            hdx_buffer_put(&p->out, p->fitted.at, p->fitted.len);
+        const uint64_t start = p->out.len;
+        hdx_buffer_text(&p->out, "  ");
+        put_value(p, hdx_cell_member(row, "objects"), HDX_UNIT_COUNT);
+        hdx_buffer_text(&p->out, " ");
+        const uint32_t after = (uint32_t)(p->out.len - start) + 4 + SIZE, width = p->options->width;
+        (void)put_object(p, hdx_cell_member(row, "class"), &none,
+                         width == 0 || p->options->full_text ? UINT32_MAX
+                         : width > after                     ? width - after
+                                                             : 0,
+                         false);
+        hdx_buffer_text(&p->out, "\n");
+        good = cli_flush(&p->out, p->sink);
+    }
+    return good;
+}
+
+static bool put_path_part(page *p, const hdx_cell *path, hdx_error *err, hdx_code *code)
+{
+    const hdx_cell *steps = hdx_cell_member(path, "steps");
+    const bool      any = steps->kind == HDX_CELL_LIST && steps->as.list.count > 0;
+    hdx_buffer_text(&p->out, any ? "  path\n" : "  path\n    none: no GC root reaches it\n");
+    if (!cli_flush(&p->out, p->sink))
+        return false;
+    *code = any ? cli_put_path(path, p->options, p->sink, err) : HDX_OK;
+    return *code == HDX_OK;
+}
+
+/* Writes the parts of --with; false: the sink failed, or *code is an error. */
+static bool put_parts(page *p, hdx_error *err, hdx_code *code)
+{
+    static const struct {
+        const char *name, *title;
+    } parts[] = { { "in", "referrers" }, { "out", "references" }, { "keeps", "keeps, by class" } };
+    const hdx_cell *path = cell(p, "path");
+    bool            good = path->kind != HDX_CELL_OBJECT || put_path_part(p, path, err, code);
+    for (unsigned i = 0; good && i < 3; i++) {
+        const hdx_cell *part = cell(p, parts[i].name), *rows = hdx_cell_member(part, "rows");
+        if (rows->kind != HDX_CELL_LIST)
+            continue;
+        hdx_buffer_format(&p->out, "  %s\n%s", parts[i].title, rows->as.list.count == 0 ? "    none\n" : "");
+        good = cli_flush(&p->out, p->sink) && (i == 2 ? put_classes(p, rows) : put_referring(p, rows)) &&
+               put_rest(p, part);
+    }
+    return good;
+}
+
 /* ---- pages ---- */
 
 static bool put_content(page *p)
@@ -370,14 +467,18 @@ hdx_code cli_object_page(hdx_rows *rows, const hdx_render_options *options, cons
     page     p = { .options = options, .sink = sink };
     bool     good = true;
     uint64_t n = 0;
+    hdx_code code = HDX_OK;
     p.out = p.object = p.fitted = hdx_buffer_of(NULL);
     p.columns = hdx_rows_columns(rows, &p.count);
     for (; good && hdx_rows_next(rows, &p.row); n++) {
         hdx_buffer_text(&p.out, n > 0 ? "\n" : "");
         put_head(&p);
-        good = cli_flush(&p.out, sink) && put_content(&p);
+        good = cli_flush(&p.out, sink) && put_content(&p) && put_parts(&p, err, &code);
     }
-    hdx_code code = good ? hdx_rows_end(rows, err) : HDX_OK;
+    if (code != HDX_OK) /* of a part */
+        good = true;
+    else if (good)
+        code = hdx_rows_end(rows, err);
     if (good && code == HDX_OK && n == 0) {
         cli_put_empty_reason(&p.out, rows);
         good = cli_flush(&p.out, sink);

@@ -124,7 +124,7 @@ static hdx_code add_gap(page *p, uint64_t steps, hdx_error *err)
         return hdx_no_memory(err, "a path", p->count * sizeof *p->steps);
     step *s = &p->steps[p->count++];
     *s = (step){ .count = 1, .text = p->texts.len };
-    hdx_buffer_format(&p->texts, "(%llu more steps)", (unsigned long long)steps);
+    hdx_buffer_format(&p->texts, "(%llu more step%s)", (unsigned long long)steps, steps == 1 ? "" : "s");
     s->reference = p->texts.len;
     s->text_len = s->object.width = (uint32_t)(p->texts.len - s->text);
     return HDX_OK;

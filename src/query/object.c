@@ -6,6 +6,7 @@
 #include "query/common/columns.h"
 #include "query/common/labels.h"
 #include "query/common/unreached.h"
+#include "query/object_parts.h"
 #include "query/objects.h"
 #include "query/query.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 
 #define ELEMENTS_DEFAULT 100u
+#define PART_ROWS        20u /* of each part that --with adds */
 
 enum {
     ADDRESS,
@@ -34,7 +36,10 @@ enum {
     STATICS,
     OBJECTS,
     ROOT_DESCRIPTIONS,
-    COLUMNS
+    INBOUND,
+    OUTBOUND,
+    PARTS,
+    COLUMNS = PARTS + HDX_OBJECT_PARTS
 };
 
 static const hdx_column root_item[] = { HDX_ITEM(TEXT, "type of GC root, such as THREAD_OBJ") };
@@ -96,16 +101,24 @@ static const hdx_column columns[COLUMNS] = {
     [ROOT_DESCRIPTIONS] =
         HDX_NESTED("root_descriptions", LIST, HDX_COLUMN_WIDE,
                    "types of GC root of the object in words, in the order of `roots`", description_item),
+    [INBOUND] = HDX_COLUMN("inbound", UNSIGNED, COUNT, HDX_COLUMN_WIDE,
+                           "distinct reachable objects that refer to the object, as `refs --in` lists them"),
+    [OUTBOUND] = HDX_COLUMN("outbound", UNSIGNED, COUNT, HDX_COLUMN_WIDE,
+                            "distinct objects that the object refers to, its class included"),
+    [PARTS] = HDX_OBJECT_PART_COLUMNS,
 };
 
 typedef struct documents {
-    hdx_ask       ask;
-    hdx_id       *ids;
-    size_t        count, at;
-    uint64_t      elements;
-    hdx_values    values;
-    bool          has_unreached; /* `unreached` is valid */
-    hdx_unreached unreached;
+    hdx_ask                 ask;
+    hdx_id                 *ids;
+    size_t                  count, at;
+    uint64_t                elements;
+    hdx_column              columns[COLUMNS]; /* those of parts that are not read are missing */
+    unsigned                column_count;
+    hdx_object_parts_reader parts;
+    hdx_values              values;
+    bool                    has_unreached; /* `unreached` is valid */
+    hdx_unreached           unreached;
 } documents;
 
 static void documents_close(void *state)
@@ -113,6 +126,7 @@ static void documents_close(void *state)
     documents *d = state;
     hdx_values_free(&d->values);
     hdx_unreached_close(&d->unreached);
+    hdx_object_parts_done(&d->parts);
     hdx_mem_put(d->ask.q.mem, d->ids, d->count * sizeof *d->ids);
     free(d);
 }
@@ -256,6 +270,18 @@ static hdx_code reservation_cell(documents *d, hdx_id id, hdx_cell *out, hdx_err
     return code;
 }
 
+/* Fills the cells of the parts that are read; they have the last columns. */
+static hdx_code part_cells(documents *d, hdx_id id, hdx_arena *arena, hdx_cell *cells, hdx_error *err)
+{
+    hdx_cell       parts[HDX_OBJECT_PARTS];
+    const hdx_code code = hdx_object_parts_read(&d->parts, id, arena, parts, err);
+    unsigned       column = PARTS;
+    for (unsigned i = 0; code == HDX_OK && i < HDX_OBJECT_PARTS; i++)
+        if ((d->parts.which >> i & 1) != 0)
+            cells[column++] = parts[i];
+    return code;
+}
+
 static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     documents *d = state;
@@ -278,20 +304,24 @@ static hdx_code documents_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     cells[BY_ROOT] = hdx_cell_bool(hdx_graph_dominator(g, id) == HDX_VIRTUAL_ROOT);
     cells[HEAP] = heap_cell(g, id);
     cells[REACHABLE] = hdx_cell_bool(hdx_graph_live(g, id));
+    cells[INBOUND] = hdx_cell_uint(hdx_graph_inbound_count(g, id, d->ask.q.scope));
+    cells[OUTBOUND] = hdx_cell_uint(hdx_graph_outbound_count(g, id, HDX_ALL));
     const uint64_t length = hdx_graph_length(g, id);
     cells[LENGTH] = array || length > 0 ? hdx_cell_uint(length) : hdx_cell_null();
     if ((code = hdx_root_types_cell(g, id, true, arena, &cells[ROOTS], err)) != HDX_OK ||
         (code = hdx_root_descriptions_cell(arena, &cells[ROOTS], &cells[ROOT_DESCRIPTIONS], err)) != HDX_OK ||
         (code = reservation_cell(d, id, &cells[RESERVATION], err)) != HDX_OK ||
         (code = hdx_label_cell(&d->ask.q, id, arena, &cells[LABEL], err)) != HDX_OK ||
-        (code = content_cells(d, id, kind, arena, cells, err)) != HDX_OK)
+        (code = content_cells(d, id, kind, arena, cells, err)) != HDX_OK ||
+        (code = part_cells(d, id, arena, cells, err)) != HDX_OK)
         return code;
     *more = true;
     return HDX_OK;
 }
 
-hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out,
-                          hdx_error *err)
+/* `parts`: bit i is part i (object_parts.h); `most`: rows of a part. */
+static hdx_code open_documents(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, unsigned parts,
+                               uint64_t most, hdx_rows **out, hdx_error *err)
 {
     hdx_ask    ask;
     documents *d;
@@ -306,6 +336,10 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
     if ((d = calloc(1, sizeof *d)) == NULL)
         return hdx_no_memory(err, "documents", sizeof *d);
     d->ask = ask;
+    d->parts = (hdx_object_parts_reader){ .q = &d->ask.q, .which = parts, .most = most };
+    for (unsigned i = 0; i < COLUMNS; i++)
+        if (i < PARTS || (parts >> (i - PARTS) & 1) != 0)
+            d->columns[d->column_count++] = columns[i];
     d->elements = elements == 0 ? ELEMENTS_DEFAULT : elements;
     if ((d->ids = hdx_mem_array(q->mem, count, sizeof *d->ids)) == NULL) {
         documents_close(d);
@@ -314,8 +348,14 @@ hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, u
     d->count = count;
     if (count > 0)
         memcpy(d->ids, ids, count * sizeof *ids);
-    hdx_rows_maker maker = { columns, COLUMNS, d, documents_next, documents_close, count };
+    hdx_rows_maker maker = { d->columns, d->column_count, d, documents_next, documents_close, count };
     return hdx_rows_make_in(q->mem, &maker, out, err);
+}
+
+hdx_code hdx_query_object(const hdx_query *q, const hdx_id *ids, size_t count, uint64_t elements, hdx_rows **out,
+                          hdx_error *err)
+{
+    return open_documents(q, ids, count, elements, 0, 0, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -331,8 +371,27 @@ static const hdx_parameter parameters[] = {
       .least = 1,
       .most = UINT32_MAX,
       .sentence = "number of array elements to show; 100 by default" },
+    { .name = "with",
+      .kind = HDX_PARAMETER_CHOICES,
+      .flags = HDX_PARAMETER_REPEATED,
+      .value = "PARTS",
+      .choices = "path in out keeps",
+      .sentence = "add its path, referrers, references, what it keeps by class; several separated by commas" },
 };
 static const hdx_form form = { NULL, NULL, columns, HDX_COUNT(columns) };
+
+/*
+ * Returns how many rows a part may have: --limit, which also limits the objects, as that of every answer limits its
+ * rows. Without it, a part is short enough for a page about an object.
+ */
+static uint64_t rows_of_parts(const hdx_arguments *a)
+{
+    uint64_t most = PART_ROWS;
+    for (size_t i = 0; i < a->count; i++)
+        if (strcmp(a->at[i].name, "limit") == 0 && !hdx_size_of(a->at[i].value, &most))
+            most = PART_ROWS;
+    return most;
+}
 
 static hdx_code open_object(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
@@ -340,7 +399,10 @@ static hdx_code open_object(const hdx_query *q, const hdx_arguments *a, hdx_rows
     size_t   count = 0;
     hdx_code code = hdx_argument_objects(q, a, &ids, &count, err);
     *out = NULL;
-    return code == HDX_OK ? hdx_query_object(q, ids, count, hdx_argument_number(a, "elements"), out, err) : code;
+    if (code != HDX_OK)
+        return code;
+    return open_documents(q, ids, count, hdx_argument_number(a, "elements"), hdx_argument_choices(a, "with"),
+                          rows_of_parts(a), out, err);
 }
 
 const hdx_question hdx_question_object = {
@@ -350,9 +412,10 @@ const hdx_question hdx_question_object = {
         .sentence = "everything about single objects: fields, elements, sizes, dominator",
         .more = "Objects are named as 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class is checked), "
                 "class:com.acme.Cache (the class object) or thread:main; - reads names from standard input, one per "
-                "line, for example earlier output.",
-        .examples = { "heapdex object app.hprof '#1234'", "heapdex object app.hprof class:java.lang.String "
-                                                          "thread:main" },
+                "line, for example earlier output. --with path,in,out,keeps adds what `path`, `refs --in`, `refs "
+                "--out` and `dominators OBJECT --by class` answer, the first 20 rows of each, or as many as --limit says.",
+        .examples = { "heapdex object app.hprof '#1234' --with path,in,keeps",
+                      "heapdex object app.hprof class:java.lang.String thread:main" },
         .forms = &form,
         .form_count = 1,
         .parameters = parameters,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define LABEL 2u
-static const hdx_column columns[] = {
+const hdx_column hdx_refs_columns[HDX_REFS_COLUMNS] = {
     HDX_COLUMN("address", ADDRESS, NONE, 0, "object at the other end of the reference"),
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the object; null if no object of the dump has the address"),
@@ -37,7 +37,7 @@ static const hdx_column class_columns[] = {
 };
 static const hdx_form forms[] = {
     { "by", "class", class_columns, HDX_COUNT(class_columns) },
-    { NULL, NULL, columns, HDX_COUNT(columns) },
+    { NULL, NULL, hdx_refs_columns, HDX_REFS_COLUMNS },
 };
 
 typedef struct references {
@@ -147,8 +147,8 @@ static hdx_code list_rows(const hdx_ask *ask, hdx_id id, bool inbound, hdx_rows 
             return code;
         }
     }
-    hdx_rows_maker maker = { columns,         HDX_COUNT(columns), r,
-                             references_next, references_close,   inbound ? 0 : r->names.count };
+    hdx_rows_maker maker = { hdx_refs_columns, HDX_REFS_COLUMNS, r,
+                             references_next,  references_close, inbound ? 0 : r->names.count };
     const hdx_code code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }

@@ -273,6 +273,7 @@ static const proof proofs[] = {
     { "dominators", "chains", "--format csv --merge", "--format csv --merge --chains split", NULL, false },
     { "dominators", "fold", "--format csv", "--format csv --fold similar", NULL, false },
     { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
+    { "object", "with", "0xfeac0be0", "0xfeac0be0 --with keeps", NULL, false },
     { "object", "text", "0xfeac0be0", "0xfeac0be0 --text", NULL, false },
     { "objects", "class", NULL, "--class java.lang.Thread", NULL, false },
     { "objects", "subclasses", "--class java.util.AbstractMap", "--class java.util.AbstractMap --subclasses", NULL,

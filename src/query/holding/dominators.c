@@ -56,9 +56,10 @@ static const hdx_column deep_columns[] = {
     HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,  \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SUM, "bytes that would be freed without these objects"),    \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent")
-static const hdx_column class_columns[] = { HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-                                                       "class of the dominating objects"),
-                                            NUMBERS };
+const hdx_column hdx_dominated_class_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the dominating objects"),
+    NUMBERS
+};
 static const hdx_column owner_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the dominating objects; for a class object, the class that it represents"),
@@ -73,7 +74,7 @@ static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE,
                                              NUMBERS };
 static const hdx_form   forms[] = {
       { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
-      { "by", "class", class_columns, HDX_COUNT(class_columns) },
+      { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
       { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
@@ -558,8 +559,8 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? package_columns
                              : by == HDX_BY_LOADER ? loader_columns
                              : by == HDX_BY_OWNER  ? owner_columns
-                                                   : class_columns,
-                             by == HDX_BY_OWNER ? HDX_COUNT(owner_columns) : HDX_COUNT(class_columns),
+                                                   : hdx_dominated_class_columns,
+                             by == HDX_BY_OWNER ? HDX_COUNT(owner_columns) : HDX_DOMINATED_CLASS_COLUMNS,
                              s,
                              groups_next,
                              groups_close,

@@ -66,6 +66,8 @@ hdx_code hdx_groups_retained(hdx_ask *ask, const hdx_pair *members, uint64_t cou
 
 /* ---- questions, with their options as arguments ---- */
 /* Dominators below one object, or NULL: at the top level. depth 1: the children. */
+enum { HDX_DOMINATED_CLASS_COLUMNS = 5 };
+extern const hdx_column hdx_dominated_class_columns[HDX_DOMINATED_CLASS_COLUMNS]; /* of the rows by class */
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
                               hdx_error *err);
 /* The retained set of several objects together (doc/mat.md 6.4). */
