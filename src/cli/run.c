@@ -226,7 +226,7 @@ static bool put_early_answer(void *context, hdx_rows *rows)
  */
 static bool folds(const cli_call *c, const cli_output *output)
 {
-    static const char *const says[] = { "fold", "by", "depth", "merge", "columns", "where", "sort", "after" };
+    static const char *const says[] = { "fold", "by", "depth", "merge", "drop", "columns", "where", "sort", "after" };
     bool                     free = c->format == HDX_FORMAT_TABLE && output->path == NULL && isatty(STDOUT_FILENO) == 1;
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         free = free && cli_given(c, says[i]) == NULL;

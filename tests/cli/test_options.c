@@ -178,6 +178,8 @@ Test(options, that_say_nothing_together_are_refused)
     static const char *const calls[] = {
         "dominators app.hprof.gz --by class --depth 3",
         "dominators app.hprof.gz --by package --depth 2",
+        "dominators app.hprof.gz --drop --by class",
+        "dominators app.hprof.gz --drop --merge",
         "refs app.hprof.gz thread:main --reachable garbage",
         "histogram app.hprof.gz --scan --reachable live",
         "histogram app.hprof.gz --scan --sort retained",
@@ -271,6 +273,7 @@ static const proof proofs[] = {
     { "dominators", "merge", "--format csv", "--format csv --merge", NULL, false },
     { "dominators", "least", "--format csv --merge", "--format csv --merge --least 20%", NULL, false },
     { "dominators", "chains", "--format csv --merge", "--format csv --merge --chains split", NULL, false },
+    { "dominators", "drop", "--format csv", "--format csv --drop", NULL, false },
     { "dominators", "fold", "--format csv", "--format csv --fold similar", NULL, false },
     { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
     { "object", "with", "0xfeac0be0", "0xfeac0be0 --with keeps", NULL, false },

@@ -16,6 +16,7 @@
  * endless rows: as soon as more children were listed or counted than there are objects, the index is damaged.
  */
 #include "query/holding/holding.h"
+#include "query/holding/drop.h"
 #include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
 #include "query/query.h"
@@ -73,6 +74,7 @@ static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE,
                                                         "class loader of their classes; 0x0 is the boot loader"),
                                              NUMBERS };
 static const hdx_form   forms[] = {
+      { "drop", "true", hdx_drop_columns, HDX_DROP_COLUMNS },
       { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
       { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
       { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
@@ -652,6 +654,10 @@ static const hdx_parameter parameters[] = {
       .preset = "join",
       .needs = "merge",
       .sentence = "join, split: split: a row for each class, also where one class only leads to the next" },
+    { .name = "drop",
+      .kind = HDX_PARAMETER_FLAG,
+      .excludes = "by depth fold merge",
+      .sentence = "go down while one child or class of children has 70% of its parent, to where the bytes scatter" },
     { .name = "reverse",
       .kind = HDX_PARAMETER_FLAG,
       .needs = "merge",
@@ -669,6 +675,11 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     *out = NULL;
     if (code != HDX_OK)
         return code;
+    if (hdx_argument_flag(a, "drop"))
+        return hdx_rows_explain_empty(hdx_drop_rows(q, below ? id : HDX_VIRTUAL_ROOT, out, err), out, err, "%s",
+                                      !below                         ? "the top of the dominator tree scatters"
+                                      : hdx_graph_live(q->graph, id) ? "it dominates no object"
+                                                                     : "it is unreachable and dominates no object");
     if (hdx_argument_flag(a, "merge")) {
         if (by >= 0 && keys[by] == HDX_BY_OWNER)
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--merge works by class, package or loader");
@@ -695,10 +706,13 @@ const hdx_question hdx_question_dominators = {
         .sentence = "which objects hold the most memory: the top of the dominator tree",
         .more = "An object dominates another if every path from a GC root to the other leads through it. Without "
                 "OBJECT the top of the tree is shown, with OBJECT the objects that it immediately dominates. "
-                "--merge shows the tree by class path: objects of one class below the same keepers are one row.",
+                "--merge shows the tree by class path: objects of one class below the same keepers are one row. "
+                "--drop shows the steps from there to the next object, or class, below which the bytes scatter.",
         .examples = { "heapdex dominators app.hprof --limit 5", "heapdex dominators app.hprof --merge --least 0.5%" },
         .forms = forms,
         .form_count = HDX_COUNT(forms),
+        .document = hdx_drop_document,
+        .document_count = HDX_COUNT(hdx_drop_document),
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },

@@ -8,8 +8,9 @@
  * If so many paths of a group are lost that they could change the result, the heap is searched for them. MAT follows at
  * most 10,000 paths of a group, chosen at random; here every n-th path is used.
  *
- * Cost: the children of at most HDX_SUSPECT_DEPTH objects; the paths of a group, 72 bytes for each object on them.
+ * Cost: the children of at most HDX_DROP_STEPS objects; the paths of a group, 72 bytes for each object on them.
  */
+#include "query/holding/drop.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
@@ -28,14 +29,6 @@ static void add_to_class(hdx_suspects *s, hdx_id id)
     s->sums[c].bytes += hdx_graph_retained(s->ask.g, id);
 }
 
-/* In a tree each object is the child of one other: a list that is longer than the heap is damaged. */
-static hdx_code check_child(hdx_suspects *s, uint64_t *seen, hdx_error *err)
-{
-    return ++*seen <= hdx_graph_objects(s->ask.g)
-               ? hdx_ask_check_cancel(&s->ask, err)
-               : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
-}
-
 static hdx_code sum_children(hdx_suspects *s, hdx_id of, uint64_t *seen, hdx_error *err)
 {
     hdx_code code = HDX_OK;
@@ -44,7 +37,7 @@ static hdx_code sum_children(hdx_suspects *s, hdx_id of, uint64_t *seen, hdx_err
     hdx_graph_dominated(s->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         add_to_class(s, id);
-        code = check_child(s, seen, err);
+        code = hdx_count_child(&s->ask, seen, err);
     }
     return code;
 }
@@ -86,8 +79,8 @@ hdx_code hdx_suspect_sums(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
         hdx_id   id;
         hdx_graph_dominated(s->ask.g, HDX_VIRTUAL_ROOT, &refs);
         for (uint64_t members = 0; code == HDX_OK && members < of->objects && hdx_refs_next(&refs, &id);)
-            if ((code = check_child(s, &seen, err)) == HDX_OK && hdx_graph_class_of(s->ask.g, id) == of->number &&
-                hdx_graph_retained(s->ask.g, id) <= s->threshold) {
+            if ((code = hdx_count_child(&s->ask, &seen, err)) == HDX_OK &&
+                hdx_graph_class_of(s->ask.g, id) == of->number && hdx_graph_retained(s->ask.g, id) <= s->threshold) {
                 members++;
                 code = sum_children(s, id, &below, err);
             }
@@ -145,41 +138,19 @@ hdx_code hdx_suspect_elements(hdx_suspects *s, hdx_id collection, hdx_suspect_va
 
 /* ---- the point of an object ---- */
 
-static hdx_code heaviest_child(hdx_suspects *s, hdx_id of, hdx_id *child, uint64_t *bytes, uint64_t *seen,
-                               hdx_error *err)
-{
-    hdx_code code = HDX_OK;
-    hdx_refs refs;
-    hdx_id   id;
-    *child = HDX_NO_ID;
-    *bytes = 0;
-    hdx_graph_dominated(s->ask.g, of, &refs);
-    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-        const uint64_t retained = hdx_graph_retained(s->ask.g, id);
-        if (id == s->only.object) /* an artifact of the dump, not an object of the program */
-            continue;
-        if (*child == HDX_NO_ID || retained > *bytes || (retained == *bytes && id < *child)) {
-            *child = id;
-            *bytes = retained;
-        }
-        code = check_child(s, seen, err);
-    }
-    return code;
-}
-
 static hdx_code point_of_object(hdx_suspects *s, hdx_suspect *of, hdx_error *err)
 {
     hdx_id   at = of->object, child;
     uint64_t bytes = of->bytes, below, seen = 0;
     hdx_code code;
     for (unsigned depth = 0; (code = hdx_ids_push(&of->chain, at, err)) == HDX_OK; depth++) {
-        if ((code = heaviest_child(s, at, &child, &below, &seen, err)) != HDX_OK)
+        if ((code = hdx_heaviest_child(&s->ask, at, s->only.object, &seen, &child, &below, err)) != HDX_OK)
             return code;
-        if (child == HDX_NO_ID || (depth < HDX_SUSPECT_DEPTH && (double)below / (double)bytes < s->drop)) {
+        if (child == HDX_NO_ID || (depth < HDX_DROP_STEPS && !hdx_drop_continues(below, bytes, s->drop))) {
             of->point = at;
             return HDX_OK;
         }
-        if (depth >= HDX_SUSPECT_DEPTH)
+        if (depth >= HDX_DROP_STEPS)
             return HDX_OK;
         at = child;
         bytes = below;

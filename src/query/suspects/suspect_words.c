@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "query/common/frames.h"
 #include "query/common/labels.h"
+#include "query/holding/drop.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
@@ -369,7 +370,7 @@ static hdx_code put_where(words *w, hdx_error *err)
     uint64_t        place = p == NULL ? 0 : p->count;
     while (place > 0 && step[place - 1] != w->what)
         place--;
-    for (uint64_t i = place, n = 0; code == HDX_OK && !done && i > 1 && n < HDX_SUSPECT_DEPTH; i--, n++)
+    for (uint64_t i = place, n = 0; code == HDX_OK && !done && i > 1 && n < HDX_DROP_STEPS; i--, n++)
         code = put_step(w, &step[i - 2], i == place, &done, err);
     if (code != HDX_OK || done || place < 2 ||
         (code = named_reference(w, step[place - 2], step[place - 1], &ref, &found, err)) != HDX_OK || !found ||
@@ -436,7 +437,7 @@ static hdx_code put_accumulated(words *w, hdx_error *err)
     }
     if (of->object != HDX_NO_ID && of->point == HDX_NO_ID) {
         hdx_buffer_text(&w->b, ", a chain of more than ");
-        put_count(&w->b, HDX_SUSPECT_DEPTH);
+        put_count(&w->b, HDX_DROP_STEPS);
         hdx_buffer_text(&w->b, " objects, the last of class ");
         put_class(&w->b, hdx_suspect_class(g, w->line[w->length - 1]));
         return HDX_OK;

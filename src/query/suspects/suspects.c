@@ -12,6 +12,7 @@
  * Cost: two passes over the top level of the dominator tree, and that of accumulation.c.
  */
 #include "query/common/labels.h"
+#include "query/holding/drop.h"
 #include "query/paths/paths.h"
 #include "query/sets/exclude.h"
 #include "query/suspects/suspects.h"
@@ -615,7 +616,7 @@ static hdx_code make_answer(const hdx_query *q, const hdx_suspect_options *optio
     if (options == NULL)
         options = &presets;
     const unsigned threshold = options->threshold == 0 ? 10 : options->threshold;
-    hdx_suspects   s = { .drop = (double)(options->drop == 0 ? 70 : options->drop) / 100.0,
+    hdx_suspects   s = { .drop = (double)(options->drop == 0 ? HDX_DROP_SHARE : options->drop) / 100.0,
                          .share = options->share == 0 ? 80 : options->share };
     hdx_code       code = open_context(&s, q, err);
     if (code == HDX_OK)

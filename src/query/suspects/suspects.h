@@ -16,7 +16,6 @@
 #include "query/sets/exclude.h"
 
 #define HDX_SUSPECT_SUMS  10u    /* classes that are listed of what accumulates */
-#define HDX_SUSPECT_DEPTH 1000u  /* steps after which the search for an accumulation point ends (MAT 7.1) */
 #define HDX_SUSPECT_PATHS 10000u /* members of a group whose paths are followed (MAT 7.1) */
 
 typedef struct hdx_class_sum {
