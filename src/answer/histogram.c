@@ -20,6 +20,8 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
     hdx_code                code = HDX_OK;
     if (hdx_histogram_by(a) == HDX_BY_HEAP)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot count by heap; remove --scan");
+    if (hdx_histogram_by(a) == HDX_BY_ORIGIN)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot count by origin; remove --scan");
     if (hdx_answer_last(a, "reachable") != NULL && q.scope != HDX_ALL)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--scan cannot tell which objects are %s; remove --scan",
                         hdx_answer_last(a, "reachable"));

@@ -81,7 +81,8 @@ typedef enum hdx_by {
     HDX_BY_HEAP,
     HDX_BY_OBJECT,
     HDX_BY_TYPE,
-    HDX_BY_OWNER
+    HDX_BY_OWNER,
+    HDX_BY_ORIGIN
 } hdx_by;
 
 /*

@@ -8,6 +8,7 @@
  * Counts have two columns, one of all objects and one of live ones.
  */
 #include "query/objects.h"
+#include "query/common/origin.h"
 #include "query/histogram/histogram.h"
 #include "query/common/thread_facts.h"
 #include "query/runtime/loaders.h"
@@ -54,6 +55,7 @@ enum {
     CLASS_STATICS,
     CLASS_ADDRESS,
     CLASS_FLAGS,
+    CLASS_ORIGIN,
     CLASS_COLUMNS
 };
 static const sql_held_column class_columns[CLASS_COLUMNS] = {
@@ -75,9 +77,10 @@ static const sql_held_column class_columns[CLASS_COLUMNS] = {
     [CLASS_STATICS] = { "statics", "COUNT", 0 },
     [CLASS_ADDRESS] = { "address", "ADDRESS", 0 },
     [CLASS_FLAGS] = { "flags", "INTEGER", 0 },
+    [CLASS_ORIGIN] = { "origin", "TEXT", 0 },
 };
 
-static void put_class(sql_held *h, uint64_t row, const hdx_class *c)
+static void put_class(sql_held *h, uint64_t row, const hdx_origins *origins, const hdx_class *c)
 {
     sql_held_number(h, CLASS_ID, row, c->number);
     sql_held_text(h, CLASS_NAME, row, c->name);
@@ -98,16 +101,18 @@ static void put_class(sql_held *h, uint64_t row, const hdx_class *c)
     sql_held_number(h, CLASS_STATICS, row, c->static_count);
     sql_held_number(h, CLASS_ADDRESS, row, c->address);
     sql_held_number(h, CLASS_FLAGS, row, c->flags);
+    sql_held_string(h, CLASS_ORIGIN, row, hdx_origin_name(hdx_origin_of(origins, c)));
 }
 
 static hdx_code make_classes(sql_held *h, hdx_error *err)
 {
-    uint32_t         count = 0;
-    const hdx_class *classes = hdx_graph_classes(h->heap->g, &count);
-    hdx_code         code = HDX_OK;
+    uint32_t          count = 0;
+    const hdx_class  *classes = hdx_graph_classes(h->heap->g, &count);
+    const hdx_origins origins = hdx_origins_of(h->heap->g);
+    hdx_code          code = HDX_OK;
     for (uint32_t i = 0; code == HDX_OK && i < count; i++)
         if (wants_class(h->heap, &classes[i]) && (code = hdx_sql_held_add(h, err)) == HDX_OK)
-            put_class(h, h->rows - 1, &classes[i]);
+            put_class(h, h->rows - 1, &origins, &classes[i]);
     return code;
 }
 

@@ -87,6 +87,16 @@ Test(held, roots_threads_and_frames_are_those_of_the_answers)
     close_dump(&t);
 }
 
+Test(held, origins_of_classes_are_those_of_the_histogram)
+{
+    dump_test t;
+    open_bookshop(&t);
+    EXPECT_ANSWER("SELECT origin, count(*), sum(live_instances) FROM classes WHERE live_instances > 0 GROUP BY origin "
+                  "ORDER BY origin",
+                  "histogram", { "by", "origin" }, { "columns", "origin,classes,objects" }, { "sort", "origin" });
+    close_dump(&t);
+}
+
 Test(held, the_dump_is_what_info_says)
 {
     dump_test t;
@@ -240,9 +250,10 @@ static void compare_copy(dump_test *t, const char *table, const char *const *col
 
 Test(held, answers_random_statements_as_a_plain_copy_does)
 {
-    static const char *const classes[] = { "class_id", "name",    "package",        "object",     "super",
-                                           "loader",   "kind",    "element_type",   "instances",  "bytes",
-                                           "flags",    "address", "live_instances", "live_bytes", "instance_size" };
+    static const char *const classes[] = { "class_id",       "name",       "package",       "object",
+                                           "super",          "loader",     "kind",          "element_type",
+                                           "instances",      "bytes",      "flags",         "address",
+                                           "live_instances", "live_bytes", "instance_size", "origin" };
     static const char *const roots[] = { "id", "type", "thread", "frame", "description" };
     static const char *const frames[] = { "thread", "frame", "class", "method", "source", "line" };
     static const char *const statics[] = { "class_id", "name", "type", "value", "ref" };
@@ -250,8 +261,8 @@ Test(held, answers_random_statements_as_a_plain_copy_does)
     static const char *const threads[] = { "id", "name", "serial", "locals" };
     dump_test                t;
     open_bookshop(&t);
-    compare_copy(&t, "classes", classes, 15);
-    compare_copy(&t, "roots", roots, 4);
+    compare_copy(&t, "classes", classes, 16);
+    compare_copy(&t, "roots", roots, 5);
     compare_copy(&t, "frames", frames, 6);
     compare_copy(&t, "statics", statics, 5);
     compare_copy(&t, "packages", packages, 4);

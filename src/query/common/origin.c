@@ -46,13 +46,15 @@ static bool has_one_loader(hdx_graph *g)
     return true;
 }
 
-hdx_origin hdx_origin_of(hdx_graph *g, const hdx_class *c)
+hdx_origins hdx_origins_of(hdx_graph *g) { return (hdx_origins){ g, has_one_loader(g) }; }
+
+hdx_origin hdx_origin_of(const hdx_origins *o, const hdx_class *c)
 {
     if (c->kind != HDX_INSTANCE)
         return HDX_ORIGIN_ARRAY;
     if (is_generated(c->name))
         return HDX_ORIGIN_GENERATED;
-    if (c->loader == 0 && !hdx_is_of_jdk(c->name) && has_one_loader(g))
+    if (c->loader == 0 && o->one_loader && !hdx_is_of_jdk(c->name))
         return HDX_ORIGIN_APPLICATION;
-    return is_platform_loader(g, c->loader) ? HDX_ORIGIN_PLATFORM : HDX_ORIGIN_APPLICATION;
+    return is_platform_loader(o->g, c->loader) ? HDX_ORIGIN_PLATFORM : HDX_ORIGIN_APPLICATION;
 }

@@ -1,5 +1,5 @@
 /*
- * histogram.c - objects and bytes by class, package, loader, superclass or heap.
+ * histogram.c - objects and bytes by class, package, loader, superclass, heap or origin.
  *
  * Counts come from the table of classes, so the cost of an answer does not depend on the size of the heap; only
  * --retained (groups.c) and a heap of an Android dump together with a class pattern read objects. A table of classes
@@ -7,6 +7,7 @@
  */
 #include "query/common/extras.h"
 #include "query/common/columns.h"
+#include "query/common/origin.h"
 #include "query/histogram/histogram.h"
 #include "query/runtime/loaders.h"
 #include "query/query.h"
@@ -30,8 +31,9 @@ typedef struct histogram {
     hdx_ask          ask; /* g NULL: only the classes are known */
     hdx_by           by;
     bool             has_retained;
-    bool             fold;  /* classes created at run time share a line */
-    hdx_arena        names; /* names of such lines */
+    bool             fold;    /* classes created at run time share a line */
+    hdx_arena        names;   /* names of such lines */
+    hdx_origins      origins; /* unless g is NULL */
     const hdx_class *classes;
     uint32_t         class_count;
     uint32_t        *chosen; /* class numbers */
@@ -101,6 +103,8 @@ static hdx_code fold_class(histogram *h, hdx_text name, hdx_buffer *shared, keye
     return HDX_OK;
 }
 
+static hdx_text text_of(const char *s) { return (hdx_text){ s, (uint32_t)strlen(s) }; }
+
 /* Combines classes with equal keys into one line. By class, every class has its own key unless it is folded. */
 static hdx_code group_by_key(histogram *h, hdx_error *err)
 {
@@ -114,6 +118,8 @@ static hdx_code group_by_key(histogram *h, hdx_error *err)
         keys[i] = (keyed){ { "", 0 }, 0, i };
         if (h->by == HDX_BY_PACKAGE)
             keys[i].text = hdx_package_of(c->name);
+        else if (h->by == HDX_BY_ORIGIN)
+            keys[i].number = hdx_origin_of(&h->origins, c);
         else
             keys[i].number = h->by == HDX_BY_LOADER ? c->loader : c->number;
         if (h->fold)
@@ -126,7 +132,9 @@ static hdx_code group_by_key(histogram *h, hdx_error *err)
         const hdx_class *c = &h->classes[h->chosen[keys[i].place]];
         uint64_t         objects, bytes;
         if (i == 0 || keys[i].number != keys[i - 1].number || hdx_text_order(keys[i].text, keys[i - 1].text) != 0) {
-            line l = { .name = h->by == HDX_BY_PACKAGE || keys[i].number == FOLDED ? keys[i].text : c->name,
+            line l = { .name = h->by == HDX_BY_PACKAGE || keys[i].number == FOLDED ? keys[i].text
+                               : h->by == HDX_BY_ORIGIN ? text_of(hdx_origin_name((hdx_origin)keys[i].number))
+                                                        : c->name,
                        .number = c->number,
                        .loader = c->loader };
             if ((code = add_line(h, &l, err)) != HDX_OK)
@@ -320,11 +328,11 @@ static bool use_saved(histogram *h, const uint64_t *saved)
 
 /*
  * With a pattern, a package or loader contains only the chosen classes. Such results are not saved, because they are
- * rarely requested again; those by class do not depend on the pattern.
+ * rarely requested again; those by class do not depend on the pattern. Those by origin are few.
  */
 static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recompute, hdx_error *err)
 {
-    if (h->fold || (pattern != NULL && h->by != HDX_BY_CLASS))
+    if (h->fold || h->by == HDX_BY_ORIGIN || (pattern != NULL && h->by != HDX_BY_CLASS))
         return compute_retained(h, err);
     uint64_t *saved = hdx_saved_retained(h->ask.q.mem, h->ask.g, h->by, h->class_count);
     if (saved == NULL)
@@ -351,13 +359,15 @@ static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recomp
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_NULLABLE,                                                   \
                    "bytes that would be freed without " of "; null unless requested"),                                 \
         PERCENT
+#define ORIGIN(sentence) HDX_ORIGIN_COLUMN(HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE, sentence)
 #define OF_CLASS(of, sum)                                                                                              \
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME, "name of the class"),                                       \
         HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_WIDE,                                                           \
                    "class loader that defined the class; 0x0 is the boot loader"),                                     \
         NUMBERS(of, sum),                                                                                              \
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
-                   "class and name of the class loader if several classes have this name, else null")
+                   "class and name of the class loader if several classes have this name, else null"),                 \
+        ORIGIN("application, platform, generated (at run time) or array: whose the class is; null without an index")
 static const hdx_column class_columns[] = { OF_CLASS("the class", HDX_COLUMN_SUM) };
 static const hdx_column folded_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
@@ -368,6 +378,7 @@ static const hdx_column folded_columns[] = {
     NUMBERS("the classes", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader if several classes have this name, else null"),
+    ORIGIN("application, platform, generated (at run time) or array: whose the classes are; null without an index"),
 };
 static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses", 0) };
 static const hdx_column package_columns[] = {
@@ -383,6 +394,11 @@ static const hdx_column loader_columns[] = {
     NUMBERS("classes of the class loader", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader; null without an index"),
+};
+static const hdx_column origin_columns[] = {
+    HDX_ORIGIN_COLUMN(0, "application, platform, generated (at run time) or array: whose the classes are"),
+    HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of this origin that have objects"),
+    NUMBERS("the classes", HDX_COLUMN_SUM),
 };
 static const hdx_column heap_columns[] = {
     HDX_COLUMN("heap", TEXT, NONE, 0, "heap of an Android dump: app, zygote, image"),
@@ -404,6 +420,7 @@ static const hdx_form   forms[] = {
       { "by", "package", package_columns, HDX_COUNT(package_columns) },
       { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
       { "by", "heap", heap_columns, HDX_COUNT(heap_columns) },
+      { "by", "origin", origin_columns, HDX_COUNT(origin_columns) },
       { "hidden", "fold", folded_columns, HDX_COUNT(folded_columns) },
       { NULL, NULL, class_columns, HDX_COUNT(class_columns) },
 };
@@ -434,11 +451,13 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     }
     if (h->at == h->count)
         return hdx_ask_end(&h->ask, more, err);
-    const line *l = &h->lines[h->at++];
-    unsigned    n = 0;
-    hdx_id      loader;
-    bool        named = false; /* its loader */
+    const line      *l = &h->lines[h->at++];
+    unsigned         n = 0;
+    hdx_id           loader;
+    bool             named = false;   /* its loader */
+    const hdx_class *of_class = NULL; /* the first class of a line of classes */
     switch (h->by) {
+    case HDX_BY_ORIGIN:
     case HDX_BY_PACKAGE:
         cells[n++] = hdx_cell_text(l->name);
         cells[n++] = hdx_cell_uint(l->classes);
@@ -453,6 +472,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
         break;
     case HDX_BY_HEAP: cells[n++] = hdx_cell_text(l->name); break;
     default:
+        of_class = &h->classes[l->number];
         cells[n++] = hdx_cell_text(l->name);
         cells[n++] = l->many ? hdx_cell_null() : hdx_cell_address(l->loader);
         if (h->fold)
@@ -468,6 +488,8 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     if (named && h->ask.g != NULL && hdx_column_wanted(&h->ask.q, n) &&
         (code = hdx_loader_cell(&h->ask.q, l->loader, arena, &cells[n], err)) != HDX_OK)
         return code;
+    if (of_class != NULL && h->ask.g != NULL)
+        cells[n + 1] = hdx_cell_string(hdx_origin_name(hdx_origin_of(&h->origins, of_class)));
     *more = true;
     return HDX_OK;
 }
@@ -594,10 +616,14 @@ static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class
         maker.columns = heap_columns;
         maker.column_count = HDX_COUNT(heap_columns);
         break;
+    case HDX_BY_ORIGIN:
+        maker.columns = origin_columns;
+        maker.column_count = HDX_COUNT(origin_columns);
+        break;
     default:
         free(h);
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                        "histogram keys are class, package, loader, superclass and heap");
+                        "histogram keys are class, package, loader, superclass, heap and origin");
     }
     h->names = hdx_arena_of(q == NULL ? mem : q->mem);
     if (q == NULL) {
@@ -605,12 +631,14 @@ static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class
         h->ask.q.mem = mem;
         h->classes = classes;
         h->class_count = class_count;
-        code = h->by != HDX_BY_HEAP
-                   ? fill_lines(h, class_pattern, false, false, err)
-                   : hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                              "histogram by heap needs an index, which stores the heap of each object");
+        code = h->by == HDX_BY_HEAP     ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                                                   "histogram by heap needs an index, which stores the heap of each object")
+               : h->by == HDX_BY_ORIGIN ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                                                   "histogram by origin needs an index, which has the class loaders")
+                                        : fill_lines(h, class_pattern, false, false, err);
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
+        h->origins = hdx_origins_of(q->graph);
         code = fill_lines(h, class_pattern, retained, false, err);
     }
     if (code != HDX_OK) {
@@ -701,7 +729,7 @@ static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
-      .choices = "class package loader superclass heap",
+      .choices = "class package loader superclass heap origin",
       .preset = "class",
       .sentence = "meaning of a row; class by default" },
     HDX_PARAMETER_OF_CLASS(0, "class name, glob (* and ?) or /regular expression/"),
@@ -722,8 +750,8 @@ static const hdx_parameter parameters[] = {
 
 hdx_by hdx_histogram_by(const hdx_arguments *a)
 {
-    static const hdx_by keys[] = { HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_SUPERCLASS,
-                                   HDX_BY_HEAP }; /* choices of `by` */
+    static const hdx_by keys[] = { HDX_BY_CLASS,      HDX_BY_PACKAGE, HDX_BY_LOADER,
+                                   HDX_BY_SUPERCLASS, HDX_BY_HEAP,    HDX_BY_ORIGIN }; /* choices of `by` */
     const int           by = hdx_argument_choice(a, "by");
     return by < 0 ? HDX_BY_CLASS : keys[by];
 }

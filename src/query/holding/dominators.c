@@ -16,6 +16,7 @@
  * endless rows: as soon as more children were listed or counted than there are objects, the index is damaged.
  */
 #include "query/holding/holding.h"
+#include "query/common/origin.h"
 #include "query/holding/drop.h"
 #include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
@@ -73,15 +74,21 @@ static const hdx_column package_columns[] = {
 static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
                                                         "class loader of their classes; 0x0 is the boot loader"),
                                              NUMBERS };
-static const hdx_form   forms[] = {
-      { "drop", "true", hdx_drop_columns, HDX_DROP_COLUMNS },
-      { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
-      { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
-      { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
-      { "by", "package", package_columns, HDX_COUNT(package_columns) },
-      { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
-      { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
-      { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
+static const hdx_column origin_columns[] = {
+    HDX_ORIGIN_COLUMN(HDX_COLUMN_NULLABLE,
+                      "application, platform, generated (at run time) or array: whose the classes are"),
+    NUMBERS,
+};
+static const hdx_form forms[] = {
+    { "drop", "true", hdx_drop_columns, HDX_DROP_COLUMNS },
+    { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
+    { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
+    { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
+    { "by", "package", package_columns, HDX_COUNT(package_columns) },
+    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
+    { "by", "origin", origin_columns, HDX_COUNT(origin_columns) },
+    { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
+    { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
 };
 
 /* ---- the tree ---- */
@@ -407,12 +414,13 @@ typedef struct group {
 } group;
 
 typedef struct groups {
-    hdx_ask  ask;
-    hdx_by   by;
-    uint32_t classes;
-    double   total;
-    group   *at;
-    uint64_t count, capacity, next;
+    hdx_ask     ask;
+    hdx_by      by;
+    uint32_t    classes;
+    hdx_origins origins;
+    double      total;
+    group      *at;
+    uint64_t    count, capacity, next;
 } groups;
 
 static void groups_close(void *state)
@@ -429,6 +437,7 @@ static hdx_cell key_cell(const groups *s, uint32_t number)
         return hdx_cell_null();
     return s->by == HDX_BY_PACKAGE  ? hdx_cell_text(hdx_package_of(c->name))
            : s->by == HDX_BY_LOADER ? hdx_cell_address(c->loader)
+           : s->by == HDX_BY_ORIGIN ? hdx_cell_string(hdx_origin_name(hdx_origin_of(&s->origins, c)))
                                     : hdx_cell_text(c->name);
 }
 
@@ -451,8 +460,8 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
 }
 
 /*
- * By package and loader, a class object counts under the class that it represents, because otherwise all of them would
- * count under java.lang; by class it is a java.lang.Class, by owner it has its own group.
+ * By package, loader and origin, a class object counts under the class that it represents, because otherwise all of
+ * them would count under java.lang; by class it is a java.lang.Class, by owner it has its own group.
  */
 static uint32_t class_for(const groups *s, hdx_id id)
 {
@@ -552,7 +561,7 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     groups *s = calloc(1, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "groups", sizeof *s);
-    *s = (groups){ .ask = *ask, .by = by, .total = total };
+    *s = (groups){ .ask = *ask, .by = by, .origins = hdx_origins_of(ask->g), .total = total };
     hdx_code code = sum_up(s, of, err);
     if (code != HDX_OK) {
         groups_close(s);
@@ -560,6 +569,7 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     }
     hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? package_columns
                              : by == HDX_BY_LOADER ? loader_columns
+                             : by == HDX_BY_ORIGIN ? origin_columns
                              : by == HDX_BY_OWNER  ? owner_columns
                                                    : hdx_dominated_class_columns,
                              by == HDX_BY_OWNER ? HDX_COUNT(owner_columns) : HDX_DOMINATED_CLASS_COLUMNS,
@@ -596,9 +606,11 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
     case HDX_BY_LOADER:
+    case HDX_BY_ORIGIN:
     case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, out, err); break;
     default:
-        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE, "dominator keys are object, class, package, loader and owner");
+        return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
+                        "dominator keys are object, class, package, loader, owner and origin");
     }
     return hdx_rows_explain_empty(code, out, err, "%s",
                                   of == NULL ? "no object is reachable from a GC root"
@@ -622,7 +634,7 @@ static const hdx_parameter parameters[] = {
     { .name = "by",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "KEY",
-      .choices = "object class package loader owner",
+      .choices = "object class package loader owner origin",
       .preset = "object",
       .sentence = "meaning of a row; object by default; owner: class, but class objects one by one" },
     { .name = "depth",
@@ -667,7 +679,8 @@ static const hdx_parameter parameters[] = {
 static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err)
 {
     /* choices of `by` */
-    static const hdx_by keys[] = { HDX_BY_OBJECT, HDX_BY_CLASS, HDX_BY_PACKAGE, HDX_BY_LOADER, HDX_BY_OWNER };
+    static const hdx_by keys[] = { HDX_BY_OBJECT, HDX_BY_CLASS, HDX_BY_PACKAGE,
+                                   HDX_BY_LOADER, HDX_BY_OWNER, HDX_BY_ORIGIN };
     const int           by = hdx_argument_choice(a, "by");
     const bool          below = hdx_argument_text(a, "object") != NULL;
     hdx_id              id = HDX_NO_ID;
@@ -681,7 +694,7 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
                                       : hdx_graph_live(q->graph, id) ? "it dominates no object"
                                                                      : "it is unreachable and dominates no object");
     if (hdx_argument_flag(a, "merge")) {
-        if (by >= 0 && keys[by] == HDX_BY_OWNER)
+        if (by >= 0 && (keys[by] == HDX_BY_OWNER || keys[by] == HDX_BY_ORIGIN))
             return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--merge works by class, package or loader");
         return hdx_rows_explain_empty(
             hdx_merged_dominators(q, a, by <= 0 ? HDX_BY_CLASS : keys[by], below ? id : HDX_VIRTUAL_ROOT, out, err),

@@ -57,6 +57,7 @@ typedef struct merged {
     bool           split;
     unsigned       depth; /* most levels; 0: all */
     hdx_class_tree tree;
+    hdx_origins    origins;
     uint32_t      *end; /* of each node: one more than the last node below it */
     HDX_LIST(line) lines;
     uint64_t       next;
@@ -258,7 +259,7 @@ static hdx_code chain_cells(merged *m, const line *l, hdx_arena *arena, hdx_cell
     cells[CHAIN] = hdx_cell_list(items, l->nodes);
     const hdx_class *c = hdx_graph_class(m->ask.g, m->tree.nodes.at[l->first].key);
     if (c != NULL) {
-        const char *origin = hdx_origin_name(hdx_origin_of(m->ask.g, c));
+        const char *origin = hdx_origin_name(hdx_origin_of(&m->origins, c));
         cells[ORIGIN] = hdx_cell_text((hdx_text){ origin, (uint32_t)strlen(origin) });
     }
     return l->nodes > 1 ? chain_text(m, l, members, arena, &cells[LABEL], err) : HDX_OK;
@@ -327,6 +328,7 @@ hdx_code hdx_merged_dominators(const hdx_query *q, const hdx_arguments *a, hdx_b
                    .split = hdx_argument_choice(a, "chains") == 1, /* of its choices */
                    .depth = (unsigned)hdx_argument_number(a, "depth") };
     hdx_code code = hdx_ask_begin(q, &m->ask, err);
+    m->origins = hdx_origins_of(q->graph);
     if (code == HDX_OK)
         code = hdx_argument_share(a, "least", hdx_graph_summary_of(q->graph)->live_bytes, &size, err);
     if (code == HDX_OK)
