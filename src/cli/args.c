@@ -368,6 +368,9 @@ static hdx_code check_call(cli_call *call, hdx_error *err)
     cli_put_usage(&how, a);
     if (*call->index.dump == '\0')
         code = hdx_hint(err, usage(err, "the name of the heap dump is empty"), "check for an unset shell variable");
+    else if (word != NULL && (word->flags & HDX_PARAMETER_REQUIRED) && words == 0 &&
+             word->kind != HDX_PARAMETER_OBJECTS)
+        code = usage(err, "'%s' needs %s: heapdex %s %s", a->name, word->value, a->name, how.at != NULL ? how.at : "");
     else if (word != NULL && (word->flags & HDX_PARAMETER_REQUIRED) && words == 0)
         code = hdx_hint(
             err, usage(err, "'%s' needs an object: heapdex %s %s", a->name, a->name, how.at != NULL ? how.at : ""),

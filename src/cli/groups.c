@@ -20,6 +20,7 @@ static const member of_start[] = {
     { "top", "an overview: objects, classes, packages and loaders that retain most" },
     { "histogram", "objects and bytes of each class, package or loader" },
     { "dominators", "which object retains how much, and what below it" },
+    { "find", "classes, static fields, threads, properties and Strings with a text in their name" },
     { "report", "all of this in one file to mail or to attach" },
 };
 static const member of_alive[] = {

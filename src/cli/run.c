@@ -245,7 +245,11 @@ static bool lists_by_address(const cli_call *c)
 static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
 {
     const hdx_parameter *word = cli_word_of(c->answer);
-    hdx_code             code = word != NULL ? cli_add_objects(c, word->name, &run->arena, err) : HDX_OK;
+    hdx_code             code = HDX_OK;
+    if (word != NULL && word->kind == HDX_PARAMETER_OBJECTS)
+        code = cli_add_objects(c, word->name, &run->arena, err);
+    for (size_t i = 0; word != NULL && word->kind != HDX_PARAMETER_OBJECTS && i < c->word_count; i++)
+        c->arguments[c->argument_count++] = (hdx_argument){ word->name, c->words[i] };
     if (code != HDX_OK)
         return code;
     if (c->format == HDX_FORMAT_TABLE && (c->answer->flags & HDX_ANSWER_LONG) && cli_given(c, "limit") == NULL)

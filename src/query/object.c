@@ -413,7 +413,8 @@ const hdx_question hdx_question_object = {
         .more = "Objects are named as 0x7f3a10 (address), #1234 (id), com.acme.Cache@0x7f3a10 (class is checked), "
                 "class:com.acme.Cache (the class object) or thread:main; - reads names from standard input, one per "
                 "line, for example earlier output. --with path,in,out,keeps adds what `path`, `refs --in`, `refs "
-                "--out` and `dominators OBJECT --by class` answer, the first 20 rows of each, or as many as --limit says.",
+                "--out` and `dominators OBJECT --by class` answer, the first 20 rows of each, or as many as "
+                "--limit says.",
         .examples = { "heapdex object app.hprof '#1234' --with path,in,keeps",
                       "heapdex object app.hprof class:java.lang.String thread:main" },
         .forms = &form,

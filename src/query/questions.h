@@ -8,7 +8,7 @@
 #include "query/query.h"
 
 #define HDX_QUESTIONS(x)                                                                                               \
-    x(info) x(histogram) x(dominators) x(top) x(holders) x(object) x(objects) x(refs) x(path) x(retained)              \
+    x(info) x(find) x(histogram) x(dominators) x(top) x(holders) x(object) x(objects) x(refs) x(path) x(retained)      \
         x(immediate_dominators) x(free_if) x(garbage) x(roots) x(threads) x(properties) x(loaders)                     \
             x(duplicate_classes) x(statics) x(thread_locals) x(referents) x(finalizers) x(cleaners) x(direct_buffers)  \
                 x(open_files) x(suspects) x(collections) x(entries) x(map_keys) x(strings) x(duplicates) x(arrays)     \

@@ -218,7 +218,7 @@ Test(answers, are_listed_with_columns_and_names_that_are_unique)
     const hdx_answer *const *all = hdx_answers(&count);
     (void)hdx_tables(&tables);
     (void)hdx_answer_common(&common);
-    cr_expect(eq(sz, count, 46));
+    cr_expect(eq(sz, count, 47));
     cr_expect(eq(sz, tables, 10));
     for (size_t i = 0; i < count; i++) {
         cr_expect(hdx_answer_named(all[i]->name) == all[i], "%s", all[i]->name);

@@ -21,6 +21,7 @@ static const char *needs(const hdx_answer *a)
         const char *name, *words;
     } all[] = {
         { "object", "thread:main '#100'" },
+        { "find", "string" },
         { "objects", "--class java.lang.String" },
         { "refs", "class:java.lang.String --in" },
         { "path", "thread:main '#100'" },
@@ -119,7 +120,7 @@ Test(options, that_shape_rows_do_so_in_every_command_that_asks_and_in_every_form
         cr_assert(whole.code <= 1, "%s: %d %s", all[i]->name, whole.code, whole.err);
         char           column[64];
         const unsigned rows = lines_of(whole.out) - 1;
-        const bool     whole_paths = strcmp(all[i]->name, "path") == 0;
+        const bool     whole_paths = strcmp(all[i]->name, "path") == 0, by_kind = strcmp(all[i]->name, "find") == 0;
         (void)snprintf(column, sizeof column, "%.*s", (int)strcspn(whole.out, ",\n"), whole.out);
         for (unsigned f = 0; f < 4; f++) {
             char more[256];
@@ -130,10 +131,14 @@ Test(options, that_shape_rows_do_so_in_every_command_that_asks_and_in_every_form
             const unsigned head = strcmp(formats[f], "jsonl") == 0 ? 0 : 1;
             cr_expect(one.code <= 1, "%s %s: %s", all[i]->name, more, one.err);
             if (strcmp(formats[f], "table") == 0)
-                cr_expect(rows < 2 || strstr(one.out, whole_paths ? "1 of 2 paths" : "more row") != NULL, "%s %s: %s",
-                          all[i]->name, more, one.out);
+                cr_expect(rows < 2 || strstr(one.out, whole_paths ? "1 of 2 paths"
+                                                      : by_kind   ? "More match"
+                                                                  : "more row") != NULL,
+                          "%s %s: %s", all[i]->name, more, one.out);
             else if (whole_paths) /* a path with all of its steps, and no other */
                 cr_expect(lines_of(one.out) > head && strchr(one.out, '2') == NULL, "%s: %s", more, one.out);
+            else if (by_kind) /* a row of each kind */
+                cr_expect(lines_of(one.out) > head && lines_of(one.out) <= head + 7, "%s: %s", more, one.out);
             else
                 cr_expect(lines_of(one.out) == head + (rows > 0), "%s %s: %s", all[i]->name, more, one.out);
             cr_expect(head == 0 || strncmp(one.out, column, strlen(column)) == 0 || f == 3, "%s", one.out);
@@ -276,6 +281,7 @@ static const proof proofs[] = {
     { "dominators", "drop", "--format csv", "--format csv --drop", NULL, false },
     { "dominators", "fold", "--format csv", "--format csv --fold similar", NULL, false },
     { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
+    { "find", "limit", "string", "string --limit 2", NULL, false },
     { "object", "with", "0xfeac0be0", "0xfeac0be0 --with keeps", NULL, false },
     { "object", "text", "0xfeac0be0", "0xfeac0be0 --text", NULL, false },
     { "objects", "class", NULL, "--class java.lang.Thread", NULL, false },

@@ -96,7 +96,8 @@ Test(drop, begins_at_any_object_and_at_the_top)
     expect_rows(rows, "0,0x6000,byte[],-,1,600,600,-\n");
     rows = drop(&h, NULL); /* the static field of app.Holder has nearly all bytes of the heap */
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "1,0x500,java.lang.Class,class app.Holder,1,8,4336,99.63\n2,0x1000,app.Cache,") == text.at,
+    cr_expect(strstr(text.at, "1,0x500,java.lang.Class,class app.Holder,1,8,4336,99.63\n2,0x1000,app.Cache,") ==
+                  text.at,
               "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
