@@ -484,7 +484,7 @@ Test(arguments, reach_the_question)
     ok(open(histogram, &rows, { "by", "package" }, { "class", "app.*" }));
     expect_rows(rows, "app,2,4,128,-,33.33\n");
     ok(open(histogram, &rows, { "class", "app.Leaf" }, { "retained", NULL }));
-    expect_rows(rows, "app.Leaf,0x0,1,32,64,16.67,-\n");
+    expect_rows(rows, "app.Leaf,0x0,1,32,64,16.67,-,application\n");
     ok(open(dominators, &rows, { "object", "0x10c0" }, { "depth", "2" }));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10e0,app.Node,-,32,80,") != NULL && strstr(text.at, ",1,1\n0x1100,") != NULL, "%s",
@@ -498,8 +498,8 @@ Test(arguments, reach_the_question)
     hdx_rows_close(rows);
     ok(open(object, &rows, { "object", "0x1100" }, { "elements", "1" }));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, ",-,[0x1040],-,[{address=0x1040 class=app.Leaf label=- retained=64}]\n") != NULL, "%s",
-              text.at);
+    cr_expect(strstr(text.at, ",-,[0x1040],-,[{address=0x1040 class=app.Leaf label=- retained=64}],[],1,3\n") != NULL,
+              "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(objects, &rows, { "class", "app.Node" }, { "subclasses", "true" }));
@@ -515,7 +515,7 @@ Test(arguments, reach_the_question)
     expect_rows(rows, "byte[],1,32\napp.Leaf,1,32\n");
     ok(open(roots, &rows, { "by", "type" }));
     text = rows_text(rows);
-    cr_expect(strstr(text.at, "JAVA_LOCAL,1,1,32,80\n") != NULL, "%s", text.at);
+    cr_expect(strstr(text.at, "JAVA_LOCAL,a local variable of a thread's frame,1,1,32,80\n") != NULL, "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(open(threads, &rows, { "locals", NULL }));

@@ -106,15 +106,15 @@ Test(histogram, folds_classes_made_at_run_time)
     static const hdx_argument none[] = { { "hidden", "none" }, { "class", "app.Shop$$*" } };
     heap                      h;
     little_heap(&h);
-    expect_rows(ask(&h, fold, 2), "sun.reflect.GeneratedMethodAccessor*,-,2,9,144,-,36.73,-\n"
-                                  "app.Shop$$Lambda*,0x0,3,6,104,-,26.53,-\n"
-                                  "app.Shop,0x0,1,6,96,-,24.49,-\n"
-                                  "java.lang.ClassLoader,0x0,1,3,48,-,12.24,-\n");
-    expect_rows(ask(&h, retained, 3), "app.Shop$$Lambda*,0x0,3,6,104,104,26.53,-\n"
-                                      "app.Shop,0x0,1,6,96,96,24.49,-\n");
-    expect_rows(ask(&h, none, 2), "app.Shop$$Lambda+0x30,0x0,3,48,-,12.24,-\n"
-                                  "app.Shop$$Lambda+0x20,0x0,2,32,-,8.16,-\n"
-                                  "app.Shop$$Lambda+0x10,0x0,1,24,-,6.12,-\n");
+    expect_rows(ask(&h, fold, 2), "sun.reflect.GeneratedMethodAccessor*,-,2,9,144,-,36.73,-,generated\n"
+                                  "app.Shop$$Lambda*,0x0,3,6,104,-,26.53,-,generated\n"
+                                  "app.Shop,0x0,1,6,96,-,24.49,-,platform\n"
+                                  "java.lang.ClassLoader,0x0,1,3,48,-,12.24,-,platform\n");
+    expect_rows(ask(&h, retained, 3), "app.Shop$$Lambda*,0x0,3,6,104,104,26.53,-,generated\n"
+                                      "app.Shop,0x0,1,6,96,96,24.49,-,platform\n");
+    expect_rows(ask(&h, none, 2), "app.Shop$$Lambda+0x30,0x0,3,48,-,12.24,-,generated\n"
+                                  "app.Shop$$Lambda+0x20,0x0,2,32,-,8.16,-,generated\n"
+                                  "app.Shop$$Lambda+0x10,0x0,1,24,-,6.12,-,generated\n");
     heap_close(&h);
 }
 

@@ -78,13 +78,15 @@ Test(histogram, counts_live_objects_by_class_and_sorts_by_size)
     hdx_rows *rows;
     make(&h);
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.*", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,3,96,-,32.43,-\napp.Leaf,0x0,1,32,-,10.81,-\n"); /* 16 + 8 + 4 = 28, up to 32 */
+    expect_rows(
+        rows, "app.Node,0x0,3,96,-,32.43,-,application\napp.Leaf,0x0,1,32,-,10.81,-,application\n"); /* 16 + 8 + 4 = 28,
+                                                                                                        up to 32 */
     h.q.scope = HDX_ALL;
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Node", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,-,39.02,-\n");
+    expect_rows(rows, "app.Node,0x0,4,128,-,39.02,-,application\n");
     h.q.scope = HDX_GARBAGE;
     ok(hdx_query_histogram(&h.q, HDX_BY_CLASS, NULL, true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,1,32,-,100.00,-\n");
+    expect_rows(rows, "app.Node,0x0,1,32,-,100.00,-,application\n");
     heap_close(&h);
 }
 
@@ -121,11 +123,12 @@ Test(histogram, gives_exact_retained_sets)
      * one static, 8 bytes.
      */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Node", true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,3,96,152,51.35,-\n"); /* 96 + 8 + list: up(16 + 4 + 24, 8) = 48 */
+    expect_rows(rows, "app.Node,0x0,3,96,152,51.35,-,application\n"); /* 96 + 8 + list: up(16 + 4 + 24, 8) = 48 */
     ok(hdx_query_histogram(&h.q, HDX_BY_NONE, "app.Leaf", true, &rows, &h.err));
-    expect_rows(rows, "app.Leaf,0x0,1,32,64,21.62,-\n"); /* c, d = up(24 + 2, 8) = 32, a class without statics */
+    expect_rows(rows,
+                "app.Leaf,0x0,1,32,64,21.62,-,application\n"); /* c, d = up(24 + 2, 8) = 32, a class without statics */
     ok(hdx_query_histogram(&h.q, HDX_BY_SUPERCLASS, "app.Node", true, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,216,72.97,-\n"); /* Leaf and what it keeps too: 32 + 32 */
+    expect_rows(rows, "app.Node,0x0,4,128,216,72.97,-,application\n"); /* Leaf and what it keeps too: 32 + 32 */
     heap_close(&h);
 }
 
@@ -143,7 +146,7 @@ Test(histogram, goes_by_package_loader_and_superclass)
     expect_rows(rows,
                 "0x0,java.lang.ClassLoader,2,4,128,240,81.08,boot loader\n"); /* and object 0 itself: 16 + 8 = 24 */
     ok(hdx_query_histogram(&h.q, HDX_BY_SUPERCLASS, "app.*", false, &rows, &h.err));
-    expect_rows(rows, "app.Node,0x0,4,128,-,43.24,-\napp.Leaf,0x0,1,32,-,10.81,-\n");
+    expect_rows(rows, "app.Node,0x0,4,128,-,43.24,-,application\napp.Leaf,0x0,1,32,-,10.81,-,application\n");
     cr_expect(eq(int, hdx_query_histogram(&h.q, HDX_BY_TYPE, NULL, false, &rows, &h.err), HDX_USAGE));
     heap_close(&h);
 }
@@ -189,16 +192,17 @@ Test(object, is_a_document)
         "0x10e0,%llu,app.Node,instance,32,80,0x10c0,false,-,[JAVA_LOCAL],true,-,-,-,[{name=next type=ref "
         "owner=app.Node "
         "value=0x1100 class=java.lang.Object[] label=- retained=48} "
-        "{name=count type=int owner=app.Node value=4 class=- label=- retained=-}],-,-,-\n"
+        "{name=count type=int owner=app.Node value=4 class=- label=- retained=-}],-,-,-,[a local variable of a "
+        "thread's frame],2,2\n"
         "0x1100,%llu,java.lang.Object[],object_array,48,48,0x10e0,false,-,[],true,-,3,-,-,[0x1040 - 0x10e0],-,"
         "[{address=0x1040 class=app.Leaf label=- retained=64} {address=- class=- label=- retained=-} "
-        "{address=0x10e0 class=app.Node label=- retained=80}]\n"
-        "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,..,-,[7 -1],-,-\n"
+        "{address=0x10e0 class=app.Node label=- retained=80}],[],1,3\n"
+        "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,..,-,[7 -1],-,-,[],1,1\n"
         "0x600,%llu,java.lang.Class,class,8,72,-,true,-,[SYSTEM_CLASS],true,-,-,class app.Node,-,-,[{name=head "
-        "type=ref owner=app.Node value=0x1000 class=app.Node label=- retained=64}],-\n"
+        "type=ref owner=app.Node value=0x1000 class=app.Node label=- retained=64}],-,[a system class],4,4\n"
         "0x1120,%llu,app.Node,instance,32,-,-,false,-,[],false,-,-,-,[{name=next type=ref owner=app.Node value=0x1020 "
         "class=app.Node label=- retained=32} "
-        "{name=count type=int owner=app.Node value=5 class=- label=- retained=-}],-,-,-\n",
+        "{name=count type=int owner=app.Node value=5 class=- label=- retained=-}],-,-,-,[],0,2\n",
         (unsigned long long)ids[0], (unsigned long long)ids[1], (unsigned long long)ids[2], (unsigned long long)ids[3],
         (unsigned long long)ids[4]);
     expect_rows(rows, want);
@@ -215,7 +219,8 @@ Test(object, says_absent_when_the_dump_is_not_at_hand)
     h.q.graph = h.g;
     hdx_id d = id_at(&h, D);
     char   want[200];
-    snprintf(want, sizeof want, "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,-,-,!,-,-\n",
+    snprintf(want, sizeof want,
+             "0x1068,%llu,byte[],primitive_array,32,32,0x1040,false,-,[],true,-,2,-,-,!,-,-,[],1,1\n",
              (unsigned long long)d);
     ok(hdx_query_object(&h.q, &d, 1, 0, &rows, &h.err));
     expect_rows(rows, want);
@@ -313,14 +318,16 @@ Test(path, starts_at_a_root_and_names_each_reference)
     hdx_id ids[] = { id_at(&h, LIST), id_at(&h, X), id_at(&h, NODE) };
     ok(hdx_query_path(&h.q, ids, 3, NULL, &rows, &h.err));
     expect_extra(rows, "paths",
-                 "[{target=0x1100 reachable=true length=2 root={types=[THREAD_OBJ] thread=0x10c0 thread_name=-} steps=["
+                 "[{target=0x1100 reachable=true length=2 root={types=[THREAD_OBJ] thread=0x10c0 thread_name=- "
+                 "descriptions=[a running thread]} steps=["
                  "{address=0x10c0 class=java.lang.Thread label=- shallow=32 retained=112 reference={name=<Java Local> "
                  "kind=local owner=- frame=app.Node.main (Source.java:42)}} "
                  "{address=0x10e0 class=app.Node label=- shallow=32 retained=80 reference={name=next kind=field "
                  "owner=app.Node frame=-}} "
                  "{address=0x1100 class=java.lang.Object[] label=- shallow=48 retained=48 reference=-}]} "
                  "{target=0x1120 reachable=false length=- root=- steps=[]} "
-                 "{target=0x600 reachable=true length=0 root={types=[SYSTEM_CLASS] thread=- thread_name=-} steps=["
+                 "{target=0x600 reachable=true length=0 root={types=[SYSTEM_CLASS] thread=- thread_name=- "
+                 "descriptions=[a system class]} steps=["
                  "{address=0x600 class=java.lang.Class label=class app.Node shallow=8 retained=72 reference=-}]}]");
     expect_rows(rows, "1,0,0x10c0,java.lang.Thread,-,<Java "
                       "Local>,32,112\n1,1,0x10e0,app.Node,-,next,32,80\n1,2,0x1100,java.lang.Object[],-,-,48,48\n"
@@ -393,13 +400,17 @@ Test(roots, lists_roots_and_locals)
     make(&h);
     ok(hdx_query_roots(&h.q, HDX_BY_NONE, &rows, &h.err));
     hdx_buffer text = rows_text(rows);
-    cr_expect(strstr(text.at, "0x1080,java.lang.ref.WeakReference,-,NATIVE_STATIC,-\n0x10c0,java.lang.Thread,-,THREAD_"
-                              "OBJ,-\n0x10e0,app.Node,-,JAVA_LOCAL,0x10c0\n") != NULL,
+    cr_expect(strstr(text.at, "0x1080,java.lang.ref.WeakReference,-,NATIVE_STATIC,-,a JNI global reference\n"
+                              "0x10c0,java.lang.Thread,-,THREAD_OBJ,-,a running thread\n"
+                              "0x10e0,app.Node,-,JAVA_LOCAL,0x10c0,a local variable of a thread's frame\n") != NULL,
               "%s", text.at);
     hdx_buffer_free(&text);
     hdx_rows_close(rows);
     ok(hdx_query_roots(&h.q, HDX_BY_TYPE, &rows, &h.err));
-    expect_rows(rows, "SYSTEM_CLASS,9,9,8,72\nNATIVE_STATIC,1,1,24,24\nTHREAD_OBJ,1,1,32,112\nJAVA_LOCAL,1,1,32,80\n");
+    expect_rows(rows, "SYSTEM_CLASS,a system class,9,9,8,72\n"
+                      "NATIVE_STATIC,a JNI global reference,1,1,24,24\n"
+                      "THREAD_OBJ,a running thread,1,1,32,112\n"
+                      "JAVA_LOCAL,a local variable of a thread's frame,1,1,32,80\n");
     ok(table_named(&h.q, "roots", &rows, &h.err));
     text = rows_text(rows);
     cr_expect(strstr(text.at, "0x10c0,THREAD_OBJ,-\n0x10e0,JAVA_LOCAL,0x10c0\n") != NULL, "%s", text.at);

@@ -36,17 +36,25 @@ static bool is_platform_loader(hdx_graph *g, hdx_addr loader)
     return false;
 }
 
-static bool has_one_loader(hdx_graph *g)
+hdx_origins hdx_origins_of_classes(const hdx_class *classes, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && classes[i].loader == 0)
+        i++;
+    return (hdx_origins){ NULL, i == count };
+}
+
+hdx_origins hdx_origins_of(hdx_graph *g)
 {
     uint32_t         count;
     const hdx_class *classes = hdx_graph_classes(g, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (classes[i].loader != 0)
-            return false;
-    return true;
+    return (hdx_origins){ g, hdx_origins_of_classes(classes, count).one_loader };
 }
 
-hdx_origins hdx_origins_of(hdx_graph *g) { return (hdx_origins){ g, has_one_loader(g) }; }
+bool hdx_origin_known(const hdx_origins *o, const hdx_class *c)
+{
+    return o->g != NULL || c->loader == 0 || c->kind != HDX_INSTANCE || is_generated(c->name);
+}
 
 hdx_origin hdx_origin_of(const hdx_origins *o, const hdx_class *c)
 {

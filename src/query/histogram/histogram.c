@@ -31,9 +31,9 @@ typedef struct histogram {
     hdx_ask          ask; /* g NULL: only the classes are known */
     hdx_by           by;
     bool             has_retained;
-    bool             fold;    /* classes created at run time share a line */
-    hdx_arena        names;   /* names of such lines */
-    hdx_origins      origins; /* unless g is NULL */
+    bool             fold;  /* classes created at run time share a line */
+    hdx_arena        names; /* names of such lines */
+    hdx_origins      origins;
     const hdx_class *classes;
     uint32_t         class_count;
     uint32_t        *chosen; /* class numbers */
@@ -367,7 +367,7 @@ static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recomp
         NUMBERS(of, sum),                                                                                              \
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
                    "class and name of the class loader if several classes have this name, else null"),                 \
-        ORIGIN("application, platform, generated (at run time) or array: whose the class is; null without an index")
+        ORIGIN("application, platform, generated or array: whose the class is; null if it needs an index")
 static const hdx_column class_columns[] = { OF_CLASS("the class", HDX_COLUMN_SUM) };
 static const hdx_column folded_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
@@ -378,7 +378,7 @@ static const hdx_column folded_columns[] = {
     NUMBERS("the classes", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader if several classes have this name, else null"),
-    ORIGIN("application, platform, generated (at run time) or array: whose the classes are; null without an index"),
+    ORIGIN("application, platform, generated or array: whose the classes are; null if it needs an index"),
 };
 static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses", 0) };
 static const hdx_column package_columns[] = {
@@ -488,7 +488,7 @@ static hdx_code histogram_next(void *state, hdx_arena *arena, hdx_cell *cells, b
     if (named && h->ask.g != NULL && hdx_column_wanted(&h->ask.q, n) &&
         (code = hdx_loader_cell(&h->ask.q, l->loader, arena, &cells[n], err)) != HDX_OK)
         return code;
-    if (of_class != NULL && h->ask.g != NULL)
+    if (of_class != NULL && hdx_origin_known(&h->origins, of_class))
         cells[n + 1] = hdx_cell_string(hdx_origin_name(hdx_origin_of(&h->origins, of_class)));
     *more = true;
     return HDX_OK;
@@ -631,8 +631,9 @@ static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class
         h->ask.q.mem = mem;
         h->classes = classes;
         h->class_count = class_count;
+        h->origins = hdx_origins_of_classes(classes, class_count);
         code = h->by == HDX_BY_HEAP     ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
-                                                   "histogram by heap needs an index, which stores the heap of each object")
+                                                   "histogram by heap needs an index, which stores the heaps")
                : h->by == HDX_BY_ORIGIN ? hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                                                    "histogram by origin needs an index, which has the class loaders")
                                         : fill_lines(h, class_pattern, false, false, err);
