@@ -1,7 +1,8 @@
 /*
  * report.h - the answers about a heap as one document that can be mailed: HTML without a script, Markdown, or JSON.
  *
- *   sections.c   which answers are in it, and what is said about each
+ *   sections.c   which answers are in it, and what is said about each; overview.c, stacks.c and growth.c: those that
+ *                are more than a table
  *   map.c        the dominator tree by class path as a picture (treemap)
  *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes hdx_doc_text
  *   style.c      the style sheet of the HTML document

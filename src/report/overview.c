@@ -1,0 +1,155 @@
+/*
+ * overview.c - the beginning of the report: what the heap is, what stands out, and the suspects with their paths.
+ */
+#include "report/sections.h"
+
+/* ---- what it is, and what stands out ---- */
+
+hdx_code hdx_section_overview(report *r, hdx_error *err)
+{
+    static const struct {
+        const char *key, *name;
+        hdx_unit    unit;
+    } facts[] = {
+        { "live_bytes", "live bytes", HDX_UNIT_BYTES }, { "live_objects", "live objects", HDX_UNIT_COUNT },
+        { "classes", "classes", HDX_UNIT_COUNT },       { "class_loaders", "class loaders", HDX_UNIT_COUNT },
+        { "threads", "threads", HDX_UNIT_COUNT },       { "unreachable_bytes", "unreachable bytes", HDX_UNIT_BYTES },
+        { "created", "created", HDX_UNIT_NONE },        { "jvm", "JVM", HDX_UNIT_NONE },
+        { "out_of_memory", "died of", HDX_UNIT_NONE },
+    };
+    hdx_rows       *rows = NULL;
+    const hdx_cell *row;
+    hdx_code        code = hdx_section_run(r->s, &(section){ .answer = "info" }, &rows, err);
+    if (code != HDX_OK)
+        return code;
+    while (hdx_rows_next(rows, &row))
+        ;
+    if ((code = hdx_rows_end(rows, err)) == HDX_OK) {
+        const hdx_cell *info = hdx_rows_extra_cell(rows, "info"), *triage = hdx_cell_member(info, "triage");
+        hdx_doc_facts(&r->p);
+        for (size_t i = 0; i < HDX_COUNT(facts); i++) {
+            const hdx_cell *value = hdx_cell_member(info, facts[i].key);
+            if (value->kind != HDX_CELL_NULL && value->kind != HDX_CELL_OBJECT)
+                hdx_doc_fact(&r->p, facts[i].name, value, facts[i].unit);
+        }
+        hdx_doc_facts_end(&r->p);
+        const hdx_member *damage;
+        for (unsigned i = 0; (damage = hdx_rows_head(rows, i))->key != NULL; i++)
+            if (strcmp(damage->key, "damage") == 0 && damage->value.kind == HDX_CELL_LIST &&
+                damage->value.as.list.count > 0)
+                hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest.");
+        for (uint64_t i = 0; triage->kind == HDX_CELL_LIST && i < triage->as.list.count && !r->options->redact; i++) {
+            const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_cell_member(one, "kind");
+            if (kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "suspect"))
+                continue; /* the next section says it with its path */
+            hdx_doc_say_cell(&r->p, hdx_cell_member(one, "sentence"));
+        }
+        hdx_doc_command(&r->p, "info", r->dump);
+    }
+    hdx_rows_close(rows);
+    return code;
+}
+
+/* ---- suspects ---- */
+
+static void put_name(report *r, const hdx_cell *step)
+{
+    const hdx_cell *class_name = hdx_cell_member(step, "class"), *label = hdx_cell_member(step, "label");
+    const bool      text = label->kind == HDX_CELL_TEXT;
+    if (text && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0) {
+        hdx_doc_string(&r->p, "class ");
+        hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+        return;
+    }
+    if (class_name->kind == HDX_CELL_TEXT)
+        hdx_doc_class(&r->p, class_name->as.text);
+    if (text && !r->options->redact) {
+        hdx_doc_string(&r->p, " \"");
+        hdx_doc_text(&r->p, label->as.text.at, label->as.text.len);
+        hdx_doc_string(&r->p, "\"");
+    }
+}
+
+static void put_path(report *r, const hdx_cell *path)
+{
+    const hdx_cell *steps = hdx_cell_member(path, "steps"),
+                   *types = hdx_cell_member(hdx_cell_member(path, "root"), "types");
+    if (steps->kind != HDX_CELL_LIST || steps->as.list.count == 0)
+        return;
+    hdx_doc_path(&r->p);
+    hdx_doc_step(&r->p, true, false);
+    hdx_doc_string(&r->p, "GC root: ");
+    for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
+        const hdx_text type = types->as.list.at[i].as.text;
+        const char    *words = hdx_root_type_words(type.at, type.len);
+        hdx_doc_string(&r->p, i > 0 ? ", " : "");
+        if (words != NULL)
+            hdx_doc_string(&r->p, words);
+        else
+            hdx_doc_text(&r->p, type.at, type.len);
+    }
+    hdx_doc_step_end(&r->p);
+    for (uint64_t i = 0; i < steps->as.list.count; i++) {
+        const hdx_cell *step = &steps->as.list.at[i], *reference = hdx_cell_member(step, "reference"),
+                       *name = hdx_cell_member(reference, "name"), *frame = hdx_cell_member(reference, "frame");
+        hdx_doc_step(&r->p, false, i + 1 == steps->as.list.count);
+        put_name(r, step);
+        if (name->kind == HDX_CELL_TEXT) {
+            hdx_doc_string(&r->p, name->as.text.len > 0 && strchr("[<", *name->as.text.at) != NULL ? " " : " .");
+            hdx_doc_text(&r->p, name->as.text.at, name->as.text.len);
+        }
+        hdx_doc_string(&r->p, " (retains ");
+        hdx_doc_value(&r->p, hdx_cell_member(step, "retained"), HDX_UNIT_BYTES);
+        hdx_doc_string(&r->p, ")");
+        if (frame->kind == HDX_CELL_TEXT) {
+            hdx_doc_string(&r->p, ", in ");
+            hdx_doc_text(&r->p, frame->as.text.at, frame->as.text.len);
+        }
+        hdx_doc_step_end(&r->p);
+    }
+    hdx_doc_path_end(&r->p);
+}
+
+/* A sentence may quote the heap, so a redacted report has class and size instead. */
+static void put_suspect(report *r, const hdx_cell *suspect)
+{
+    hdx_doc_card_begin(&r->p);
+    if (!r->options->redact) {
+        hdx_doc_say_cell(&r->p, hdx_cell_member(suspect, "sentence"));
+    } else {
+        const hdx_cell *class_name = hdx_cell_member(suspect, "class");
+        hdx_doc_paragraph_begin(&r->p);
+        if (class_name->kind == HDX_CELL_TEXT)
+            hdx_doc_class(&r->p, class_name->as.text);
+        hdx_doc_string(&r->p, ": ");
+        hdx_doc_value(&r->p, hdx_cell_member(suspect, "objects"), HDX_UNIT_COUNT);
+        hdx_doc_string(&r->p, " objects retain ");
+        hdx_doc_value(&r->p, hdx_cell_member(suspect, "bytes"), HDX_UNIT_BYTES);
+        hdx_doc_paragraph_end(&r->p);
+    }
+    put_path(r, hdx_cell_member(suspect, "path"));
+    hdx_doc_card_end(&r->p);
+}
+
+hdx_code hdx_section_suspects(report *r, hdx_error *err)
+{
+    hdx_rows       *rows = NULL;
+    const hdx_cell *row;
+    hdx_code        code = hdx_section_run(r->s, &(section){ .answer = "suspects" }, &rows, err);
+    hdx_doc_section(&r->p, "suspects", "Suspects");
+    while (code == HDX_OK && hdx_rows_next(rows, &row))
+        ;
+    if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
+        const hdx_cell *all = hdx_rows_extra_cell(rows, "suspects");
+        const uint64_t  count = all->kind == HDX_CELL_LIST ? all->as.list.count : 0;
+        for (uint64_t i = 0; i < count && !hdx_doc_is_full(&r->p); i++)
+            put_suspect(r, &all->as.list.at[i]);
+        if (count == 0)
+            hdx_doc_say(&r->p, "No object and no group of objects of one class retains more than a tenth of the heap.");
+    }
+    hdx_rows_close(rows);
+    code = code == HDX_OK ? HDX_OK : hdx_section_tolerate(r, "suspects", code, err);
+    hdx_doc_command(&r->p, "suspects", r->dump);
+    hdx_doc_section_end(&r->p);
+    return code;
+}

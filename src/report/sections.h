@@ -1,0 +1,55 @@
+/*
+ * sections.h - what the files that write sections of the report share: the report, an answer as a table, failures that
+ * are reported at the end.
+ */
+#ifndef HDX_REPORT_SECTIONS_H
+#define HDX_REPORT_SECTIONS_H
+
+#include "report/page.h"
+
+#define HDX_SECTION_COLUMNS  12u /* at most, of a table */
+#define HDX_SECTION_FAILURES 32u /* that are reported */
+
+typedef struct shown {
+    const char *column, *title;
+} shown;
+
+/* CONTENTS: rows are texts of the heap; QUIET: left out if empty */
+enum { HDX_SECTION_SLOW = 1, HDX_SECTION_CONTENTS = 2, HDX_SECTION_QUIET = 4 };
+
+/* A section, or one of the tables of a section (title NULL: of the section before). */
+typedef struct section {
+    const char  *id, *title, *heading;
+    const char  *command; /* as it is shown: "histogram --retained" */
+    const char  *answer;
+    hdx_argument arguments[5];
+    shown        columns[HDX_SECTION_COLUMNS];
+    unsigned     rows, flags;
+} section;
+
+typedef struct report {
+    page                      p;
+    const hdx_report_options *options;
+    hdx_session              *s;
+    const char               *dump;                         /* as commands name it */
+    const char               *failed[HDX_SECTION_FAILURES]; /* answers that this dump cannot give, and why */
+    char                      why[HDX_SECTION_FAILURES][160];
+    unsigned                  failures;
+} report;
+
+/* ---- answers ---- */
+hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx_error *err);
+/* A dump that lacks something is reported at the end; what stops everything stops the report. */
+hdx_code hdx_section_tolerate(report *r, const char *command, hdx_code code, hdx_error *err);
+/* Writes rows as a table. *row: the first row, which was read already. */
+hdx_code hdx_section_table(report *r, const section *s, hdx_rows *rows, const hdx_cell *row, hdx_error *err);
+
+/* ---- overview.c ---- */
+hdx_code hdx_section_overview(report *r, hdx_error *err);
+hdx_code hdx_section_suspects(report *r, hdx_error *err);
+/* ---- stacks.c ---- */
+hdx_code hdx_section_threads(report *r, hdx_error *err);
+/* ---- growth.c ---- */
+hdx_code hdx_section_growth(report *r, hdx_error *err);
+
+#endif
