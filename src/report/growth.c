@@ -3,6 +3,8 @@
  */
 #include "report/sections.h"
 
+#define DUMPS 16u /* that a command names */
+
 static const section growth_of_two = {
     .command = "diff --by dominator",
     .answer = "diff",
@@ -21,11 +23,31 @@ static const section growth_of_many = {
     .columns = { { "key", "class path" },
                  { "rises", "rises" },
                  { "objects_grown", "objects" },
+                 { "retained", "retained size" },
                  { "retained_first", "retained first" },
                  { "retained_last", "retained last" },
                  { "retained_grown", "growth" } },
     .rows = 30,
 };
+
+/* The names of the dumps, as other sections have them: without folders. */
+static const char *name_of(const hdx_session *s, size_t place)
+{
+    const char *path = hdx_session_dump(s, place), *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : path != NULL ? path : "DUMP";
+}
+
+static void put_command(report *r, const section *s)
+{
+    const char *dumps[DUMPS];
+    size_t      count = r->options->dumps;
+    if (count > DUMPS)
+        dumps[0] = "DUMP...", count = 1;
+    else
+        for (size_t i = 0; i < count; i++)
+            dumps[i] = name_of(r->options->growth, i);
+    hdx_doc_commands(&r->p, s->command, dumps, count);
+}
 
 hdx_code hdx_section_growth(report *r, hdx_error *err)
 {
@@ -41,7 +63,7 @@ hdx_code hdx_section_growth(report *r, hdx_error *err)
         hdx_doc_say(&r->p, "Nothing grew.");
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : hdx_section_tolerate(r, s->command, code, err);
-    hdx_doc_command(&r->p, s->command, "DUMP...");
+    put_command(r, s);
     hdx_doc_section_end(&r->p);
     return code;
 }

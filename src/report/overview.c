@@ -5,45 +5,89 @@
 
 /* ---- what it is, and what stands out ---- */
 
-hdx_code hdx_section_overview(report *r, hdx_error *err)
+/* A finding and the command that shows more. Sentences may quote the heap, and commands may name its threads. */
+static void put_findings(report *r, const hdx_cell *triage)
+{
+    for (uint64_t i = 0; triage->kind == HDX_CELL_LIST && i < triage->as.list.count; i++) {
+        const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_cell_member(one, "kind"),
+                       *next = hdx_cell_member(one, "next");
+        if (kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "suspect"))
+            continue; /* the next section says it with its path */
+        hdx_doc_paragraph_begin(&r->p);
+        hdx_doc_sentence(&r->p, hdx_cell_member(one, "sentence"));
+        if (next->kind == HDX_CELL_TEXT) {
+            hdx_doc_string(&r->p, " Details: ");
+            hdx_doc_code(&r->p, next->as.text, r->dump, NULL);
+        }
+        hdx_doc_paragraph_end(&r->p);
+    }
+}
+
+static void put_facts(report *r, const hdx_rows *rows, const hdx_cell *info)
 {
     static const struct {
         const char *key, *name;
         hdx_unit    unit;
     } facts[] = {
-        { "live_bytes", "live bytes", HDX_UNIT_BYTES }, { "live_objects", "live objects", HDX_UNIT_COUNT },
-        { "classes", "classes", HDX_UNIT_COUNT },       { "class_loaders", "class loaders", HDX_UNIT_COUNT },
-        { "threads", "threads", HDX_UNIT_COUNT },       { "unreachable_bytes", "unreachable bytes", HDX_UNIT_BYTES },
-        { "created", "created", HDX_UNIT_NONE },        { "jvm", "JVM", HDX_UNIT_NONE },
-        { "out_of_memory", "died of", HDX_UNIT_NONE },
+        { "live_bytes", "live bytes", HDX_UNIT_BYTES },
+        { "live_objects", "live objects", HDX_UNIT_COUNT },
+        { "classes", "classes", HDX_UNIT_COUNT },
+        { "class_loaders", "class loaders", HDX_UNIT_COUNT },
+        { "threads", "threads", HDX_UNIT_COUNT },
+        { "gc_roots", "GC roots", HDX_UNIT_COUNT },
+        { "unreachable_bytes", "unreachable bytes", HDX_UNIT_BYTES },
     };
-    hdx_rows       *rows = NULL;
-    const hdx_cell *row;
-    hdx_code        code = hdx_section_run(r->s, &(section){ .answer = "info" }, &rows, err);
-    if (code != HDX_OK)
-        return code;
-    while (hdx_rows_next(rows, &row))
+    static const char *const about[] = { "version", "created", "jvm" };
+    hdx_doc_paragraph_begin(&r->p);
+    hdx_doc_string(&r->p, "Heap dump, HPROF");
+    for (size_t i = 0; i < HDX_COUNT(about); i++) {
+        const hdx_cell *value = hdx_cell_member(info, about[i]);
+        if (value->kind != HDX_CELL_TEXT)
+            continue;
+        hdx_doc_string(&r->p, i == 1 ? ", written " : i == 2 ? " by " : " ");
+        hdx_doc_text(&r->p, value->as.text.at, value->as.text.len);
+    }
+    hdx_doc_string(&r->p, ". Report by heapdex ");
+    hdx_doc_value(&r->p, hdx_section_head(rows, "heapdex"), HDX_UNIT_NONE);
+    hdx_doc_string(&r->p, ".");
+    hdx_doc_paragraph_end(&r->p);
+    hdx_doc_facts(&r->p);
+    for (size_t i = 0; i < HDX_COUNT(facts); i++) {
+        const hdx_cell *value = hdx_cell_member(info, facts[i].key);
+        if (value->kind != HDX_CELL_NULL)
+            hdx_doc_fact(&r->p, facts[i].name, value, facts[i].unit);
+    }
+    hdx_doc_facts_end(&r->p);
+}
+
+/* What a reader must know before any number. */
+static void put_warnings(report *r, const hdx_rows *rows, const hdx_cell *info)
+{
+    const hdx_cell *damage = hdx_section_head(rows, "damage");
+    if (damage->kind == HDX_CELL_LIST && damage->as.list.count > 0)
+        hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest. The "
+                           "section about the dump file lists the damaged places.");
+    if (r->lacks_dump)
+        hdx_doc_say(&r->p, "Only the index is available, not the dump: names of fields and contents are missing.");
+    if (hdx_section_lacks_roots(info))
+        hdx_doc_say(&r->p, "The dump has no GC roots: only classes and what they refer to count as live.");
+}
+
+hdx_code hdx_section_overview(report *r, hdx_error *err)
+{
+    static const section of = { .answer = "info" };
+    hdx_rows            *rows = NULL;
+    const hdx_cell      *row;
+    hdx_code             code = hdx_section_run(r->s, &of, &rows, err);
+    while (code == HDX_OK && hdx_rows_next(rows, &row))
         ;
-    if ((code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *info = hdx_rows_extra_cell(rows, "info"), *triage = hdx_cell_member(info, "triage");
-        hdx_doc_facts(&r->p);
-        for (size_t i = 0; i < HDX_COUNT(facts); i++) {
-            const hdx_cell *value = hdx_cell_member(info, facts[i].key);
-            if (value->kind != HDX_CELL_NULL && value->kind != HDX_CELL_OBJECT)
-                hdx_doc_fact(&r->p, facts[i].name, value, facts[i].unit);
-        }
-        hdx_doc_facts_end(&r->p);
-        const hdx_member *damage;
-        for (unsigned i = 0; (damage = hdx_rows_head(rows, i))->key != NULL; i++)
-            if (strcmp(damage->key, "damage") == 0 && damage->value.kind == HDX_CELL_LIST &&
-                damage->value.as.list.count > 0)
-                hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest.");
-        for (uint64_t i = 0; triage->kind == HDX_CELL_LIST && i < triage->as.list.count && !r->options->redact; i++) {
-            const hdx_cell *one = &triage->as.list.at[i], *kind = hdx_cell_member(one, "kind");
-            if (kind->kind == HDX_CELL_TEXT && hdx_text_is(kind->as.text, "suspect"))
-                continue; /* the next section says it with its path */
-            hdx_doc_say_cell(&r->p, hdx_cell_member(one, "sentence"));
-        }
+    if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
+        const hdx_cell *info = hdx_rows_extra_cell(rows, "info");
+        r->lacks_dump = hdx_session_lacks(r->s, 0, hdx_answer_named("dominators")) != NULL;
+        put_facts(r, rows, info);
+        put_warnings(r, rows, info);
+        if (!r->options->redact)
+            put_findings(r, hdx_cell_member(info, "triage"));
         hdx_doc_command(&r->p, "info", r->dump);
     }
     hdx_rows_close(rows);
@@ -113,9 +157,12 @@ static void put_path(report *r, const hdx_cell *path)
 /* A sentence may quote the heap, so a redacted report has class and size instead. */
 static void put_suspect(report *r, const hdx_cell *suspect)
 {
+    const hdx_cell *object = hdx_cell_member(suspect, "object");
     hdx_doc_card_begin(&r->p);
     if (!r->options->redact) {
-        hdx_doc_say_cell(&r->p, hdx_cell_member(suspect, "sentence"));
+        hdx_doc_paragraph_begin(&r->p);
+        hdx_doc_sentence(&r->p, hdx_cell_member(suspect, "sentence"));
+        hdx_doc_paragraph_end(&r->p);
     } else {
         const hdx_cell *class_name = hdx_cell_member(suspect, "class");
         hdx_doc_paragraph_begin(&r->p);
@@ -128,6 +175,12 @@ static void put_suspect(report *r, const hdx_cell *suspect)
         hdx_doc_paragraph_end(&r->p);
     }
     put_path(r, hdx_cell_member(suspect, "path"));
+    if (object->kind == HDX_CELL_ADDRESS) {
+        hdx_doc_paragraph_begin(&r->p);
+        hdx_doc_string(&r->p, "What it holds: ");
+        hdx_doc_code(&r->p, (hdx_text){ "dominators", 10 }, r->dump, object);
+        hdx_doc_paragraph_end(&r->p);
+    }
     hdx_doc_card_end(&r->p);
 }
 

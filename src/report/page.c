@@ -11,8 +11,11 @@
 
 #include <stdio.h>
 
-#define MARKDOWN_MOST 65536u /* bytes of a comment on GitHub */
-#define MARKDOWN_ROOM 4096u  /* kept for what must still follow */
+#define MARKDOWN_MOST 65536u   /* bytes of a comment on GitHub */
+#define MARKDOWN_ROOM 4096u    /* for what must still follow */
+#define HTML_MOST     1500000u /* bytes that programs for mail still show */
+#define HTML_ROOM     100000u  /* more than one row of longest names */
+#define TEXT_MOST     600u     /* columns of a text of the heap */
 
 static bool is_html(const page *p) { return p->options->format == HDX_REPORT_HTML; }
 
@@ -34,16 +37,20 @@ static void escape(page *p, const char *at, size_t len)
     }
 }
 
-void hdx_doc_text(page *p, const char *at, size_t len)
+void hdx_doc_cut(page *p, const char *at, size_t len, uint32_t columns)
 {
-    hdx_buffer shown = hdx_buffer_of(NULL);
+    hdx_buffer shown = hdx_buffer_of(NULL), cut = hdx_buffer_of(NULL);
     (void)hdx_render_text(&shown, at, len, false);
     if (shown.len > 0)
-        escape(p, shown.at, shown.len);
-    p->out.failed = p->out.failed || shown.failed;
+        (void)hdx_render_cut(&cut, shown.at, (size_t)shown.len, columns, false);
+    if (cut.len > 0)
+        escape(p, cut.at, (size_t)cut.len);
+    p->out.failed = p->out.failed || shown.failed || cut.failed;
     hdx_buffer_free(&shown);
+    hdx_buffer_free(&cut);
 }
 
+void hdx_doc_text(page *p, const char *at, size_t len) { hdx_doc_cut(p, at, len, TEXT_MOST); }
 void hdx_doc_string(page *p, const char *text) { hdx_doc_text(p, text, strlen(text)); }
 
 void hdx_doc_class(page *p, hdx_text name)
@@ -78,12 +85,21 @@ void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit)
 
 /* ---- the document ---- */
 
-void hdx_doc_begin(page *p, const char *title, const char *const *sections, unsigned count)
+static void flush(page *p)
+{
+    if (p->out.failed || p->out.len == 0)
+        return;
+    p->broken = p->broken || !p->sink->write(p->sink->context, p->out.at, (size_t)p->out.len);
+    p->written += p->out.len;
+    hdx_buffer_clear(&p->out);
+}
+
+void hdx_doc_begin(page *p, const char *title)
 {
     if (!is_html(p)) {
         put(p, "# ");
         hdx_doc_string(p, title);
-        put(p, "\n");
+        put(p, "\n\n");
         return;
     }
     put(p, "<!doctype html>\n<html lang=en><head><meta charset=utf-8>"
@@ -97,41 +113,52 @@ void hdx_doc_begin(page *p, const char *title, const char *const *sections, unsi
     put(p, hdx_doc_style());
     put(p, "</style></head><body><main><h1>");
     hdx_doc_string(p, title);
-    put(p, "</h1>\n<nav aria-label=Sections><ul>");
-    for (unsigned i = 0; i + 1 < count; i += 2) {
-        put(p, "<li><a href=\"#");
-        put(p, sections[i]);
-        put(p, "\">");
-        hdx_doc_string(p, sections[i + 1]);
-        put(p, "</a>");
-    }
-    put(p, "</ul></nav>\n");
+    put(p, "</h1>\n");
+    flush(p);
 }
 
 void hdx_doc_flush(page *p)
 {
-    if (p->out.failed || p->out.len == 0)
-        return;
-    p->broken = p->broken || !p->sink->write(p->sink->context, p->out.at, (size_t)p->out.len);
-    p->written += p->out.len;
-    hdx_buffer_clear(&p->out);
+    if (!p->listed || !is_html(p))
+        flush(p);
 }
 
 bool hdx_doc_is_full(const page *p)
 {
-    return p->options->format == HDX_REPORT_MARKDOWN && p->written + p->out.len > MARKDOWN_MOST - MARKDOWN_ROOM;
+    return p->written + p->out.len > (is_html(p) ? HTML_MOST - HTML_ROOM : MARKDOWN_MOST - MARKDOWN_ROOM);
+}
+
+/* Writes the list of sections, then what is held. */
+static void put_list(page *p)
+{
+    hdx_buffer body = p->out;
+    p->out = hdx_buffer_of(NULL);
+    put(p, "<nav aria-label=Sections><ul>");
+    for (unsigned i = 0; i < p->section_count; i++) {
+        hdx_buffer_format(&p->out, "<li><a href=\"#%s\">", p->ids[i]);
+        hdx_doc_string(p, p->titles[i]);
+        put(p, "</a></li>");
+    }
+    put(p, "</ul></nav>\n");
+    body.failed = body.failed || p->out.failed;
+    flush(p);
+    hdx_buffer_free(&p->out);
+    p->out = body;
 }
 
 hdx_code hdx_doc_end(page *p, hdx_error *err)
 {
-    if (is_html(p))
+    if (is_html(p)) {
         put(p, "</main></body></html>\n");
+        if (p->listed)
+            put_list(p);
+    }
     return hdx_doc_finish(p, err);
 }
 
 hdx_code hdx_doc_finish(page *p, hdx_error *err)
 {
-    hdx_doc_flush(p);
+    flush(p);
     const bool     failed = p->out.failed;
     const uint64_t len = p->out.len;
     hdx_buffer_free(&p->out);
@@ -144,6 +171,11 @@ hdx_code hdx_doc_finish(page *p, hdx_error *err)
 
 void hdx_doc_section(page *p, const char *id, const char *title)
 {
+    p->title = title;
+    if (p->section_count < HDX_DOC_SECTIONS) {
+        p->ids[p->section_count] = id;
+        p->titles[p->section_count++] = title;
+    }
     if (is_html(p))
         hdx_buffer_format(&p->out, "<section id=%s><h2>", id);
     put_for(p, "", "\n## ");
@@ -168,6 +200,7 @@ void hdx_doc_card_end(page *p) { put_for(p, "</div>\n", "\n"); }
 
 void hdx_doc_heading(page *p, const char *title)
 {
+    p->title = title;
     hdx_doc_heading_begin(p);
     hdx_doc_string(p, title);
     hdx_doc_heading_end(p);
@@ -180,35 +213,93 @@ void hdx_doc_say(page *p, const char *text)
     hdx_doc_paragraph_end(p);
 }
 
-void hdx_doc_say_cell(page *p, const hdx_cell *text)
+/* True if a text begins with an ordinary word, which is written with a capital letter; a class name stays as it is. */
+static bool begins_with_word(hdx_text text)
 {
-    hdx_doc_paragraph_begin(p);
-    if (text->kind == HDX_CELL_TEXT)
-        hdx_doc_text(p, text->as.text.at, text->as.text.len);
-    hdx_doc_paragraph_end(p);
+    uint32_t i = 0;
+    while (i < text.len && text.at[i] >= 'a' && text.at[i] <= 'z')
+        i++;
+    return i > 0 && i < text.len && text.at[i] == ' ';
+}
+
+void hdx_doc_sentence(page *p, const hdx_cell *text)
+{
+    hdx_buffer shown = hdx_buffer_of(NULL);
+    if (text->kind == HDX_CELL_TEXT && text->as.text.len > 0)
+        (void)hdx_render_text(&shown, text->as.text.at, text->as.text.len, false);
+    if (shown.len > 0) {
+        if (begins_with_word(text->as.text))
+            shown.at[0] = (char)(shown.at[0] - 'a' + 'A');
+        escape(p, shown.at, (size_t)shown.len);
+        put(p, shown.at[shown.len - 1] == '.' ? "" : ".");
+    }
+    p->out.failed = p->out.failed || shown.failed;
+    hdx_buffer_free(&shown);
 }
 
 void hdx_doc_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }
 
+void hdx_doc_fact_begin(page *p) { put_for(p, "<div><dt>", "| "); }
+void hdx_doc_fact_value(page *p) { put_for(p, "</dt><dd>", " | "); }
+void hdx_doc_fact_end(page *p) { put_for(p, "</dd></div>", " |\n"); }
+
 void hdx_doc_fact(page *p, const char *name, const hdx_cell *value, hdx_unit unit)
 {
-    put_for(p, "<div><dt>", "| ");
+    hdx_doc_fact_begin(p);
     hdx_doc_string(p, name);
-    put_for(p, "</dt><dd>", " | ");
+    hdx_doc_fact_value(p);
     hdx_doc_value(p, value, unit);
-    put_for(p, "</dd></div>", " |\n");
+    hdx_doc_fact_end(p);
 }
 
 void hdx_doc_facts_end(page *p) { put_for(p, "</dl>\n", "\n"); }
 
+/* A word of a command, in quotes if a shell would read something else. */
+static void put_word(page *p, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./@%+=:,-";
+    hdx_buffer        quoted = hdx_buffer_of(NULL);
+    if (word[0] != '\0' && word[0] != '-' && word[strspn(word, plain)] == '\0') {
+        hdx_doc_string(p, word);
+        return;
+    }
+    hdx_buffer_text(&quoted, "'");
+    for (const char *c = word; *c != '\0'; c++)
+        hdx_buffer_put(&quoted, *c == '\'' ? "'\\''" : c, *c == '\'' ? 4 : 1);
+    hdx_buffer_text(&quoted, "'");
+    if (!quoted.failed)
+        hdx_doc_string(p, quoted.at);
+    p->out.failed = p->out.failed || quoted.failed;
+    hdx_buffer_free(&quoted);
+}
+
+void hdx_doc_commands(page *p, const char *command, const char *const *dumps, size_t count)
+{
+    put_for(p, "<pre tabindex=0>$ heapdex ", "<pre>$ heapdex ");
+    hdx_doc_string(p, command);
+    for (size_t i = 0; i < count; i++) {
+        put(p, " ");
+        put_word(p, dumps[i]);
+    }
+    put_for(p, "</pre>\n", "</pre>\n\n");
+}
+
 void hdx_doc_command(page *p, const char *command, const char *dump)
 {
-    put_for(p, "<pre>$ heapdex ", "<pre>$ heapdex ");
-    hdx_doc_string(p, command);
+    hdx_doc_commands(p, command, &dump, dump != NULL ? 1 : 0);
+}
+
+void hdx_doc_code(page *p, hdx_text command, const char *dump, const hdx_cell *object)
+{
+    put(p, "<code>heapdex ");
+    hdx_doc_text(p, command.at, command.len);
     put(p, " ");
-    hdx_doc_string(p, dump);
-    put(p, "</pre>\n");
-    put_for(p, "", "\n");
+    put_word(p, dump);
+    if (object != NULL) {
+        put(p, " ");
+        hdx_doc_value(p, object, HDX_UNIT_NONE);
+    }
+    put(p, "</code>");
 }
 
 void hdx_doc_details(page *p, const char *summary)
@@ -224,10 +315,21 @@ void hdx_doc_details_end(page *p) { put_for(p, "</details>\n", "\n</details>\n\n
 
 void hdx_doc_table(page *p, const page_column *columns, unsigned count)
 {
-    p->columns = count;
-    put_for(p, "<div class=scroll tabindex=0><table><thead><tr>", "|");
+    if (is_html(p)) {
+        put(p, "<div class=scroll role=region tabindex=0 aria-label=\"");
+        hdx_doc_string(p, p->title != NULL ? p->title : "Table");
+        put(p, "\"><table><thead><tr>");
+    } else {
+        put(p, "|");
+    }
     for (unsigned i = 0; i < count; i++) {
-        put_for(p, columns[i].number ? "<th scope=col class=n>" : "<th scope=col>", " ");
+        put_for(p, columns[i].number ? "<th scope=col class=n" : "<th scope=col", " ");
+        if (columns[i].help != NULL && is_html(p)) {
+            put(p, " title=\"");
+            hdx_doc_string(p, columns[i].help);
+            put(p, "\"");
+        }
+        put_for(p, ">", "");
         hdx_doc_string(p, columns[i].title);
         put_for(p, "</th>", " |");
     }
@@ -237,9 +339,35 @@ void hdx_doc_table(page *p, const page_column *columns, unsigned count)
     put_for(p, "", "\n");
 }
 
-void hdx_doc_row(page *p) { put_for(p, "<tr>", "|"); }
-void hdx_doc_cell(page *p, bool number) { put_for(p, number ? "<td class=n>" : "<td class=t>", " "); }
-void hdx_doc_cell_end(page *p) { put_for(p, "</td>", " |"); }
+void hdx_doc_row(page *p)
+{
+    p->has_row_head = false;
+    put_for(p, "<tr>", "|");
+}
+
+void hdx_doc_cell(page *p, bool number)
+{
+    const bool head = !number && !p->has_row_head;
+    p->has_row_head = p->has_row_head || head;
+    put_for(p, number ? "<td class=n>" : head ? "<th scope=row class=t>" : "<td class=t>", " ");
+}
+
+void hdx_doc_cell_end(page *p) { put_for(p, "", " |"); } /* HTML needs no end of a cell */
+
+void hdx_doc_number(page *p, const hdx_cell *value, hdx_unit unit)
+{
+    const hdx_render_options exact = { .human_sizes = false };
+    if (is_html(p) && unit == HDX_UNIT_BYTES && (value->kind == HDX_CELL_UINT || value->kind == HDX_CELL_INT)) {
+        put(p, "<td class=n title=\"");
+        (void)hdx_render_cell(&p->out, value, unit, &exact);
+        put(p, " bytes\">");
+    } else {
+        hdx_doc_cell(p, true);
+    }
+    hdx_doc_value(p, value, unit);
+    hdx_doc_cell_end(p);
+}
+
 void hdx_doc_row_end(page *p) { put_for(p, "</tr>\n", "\n"); }
 
 void hdx_doc_table_end(page *p, const char *rest)

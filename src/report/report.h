@@ -1,10 +1,11 @@
 /*
  * report.h - the answers about a heap as one document that can be mailed: HTML without a script, Markdown, or JSON.
  *
- *   sections.c   which answers are in it, and what is said about each; overview.c, stacks.c and growth.c: those that
- *                are more than a table
+ *   sections.c   which answers are in it, and what is said about each; overview.c, stacks.c, growth.c and dump.c:
+ *                those that are more than a table
  *   map.c        the dominator tree by class path as a picture (treemap)
  *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes hdx_doc_text
+ *   series.c     a list of numbers as a small line
  *   style.c      the style sheet of the HTML document
  *   picture.c    rows as a file for other programs: profile.c (folded, speedscope, pprof), map.c (SVG), dot.c (DOT)
  *

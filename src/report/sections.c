@@ -63,7 +63,7 @@ static const section sections[] = {
                    { "bytes", "bytes" },
                    { "wasted", "wasted" } },
       .rows = 25,
-      .flags = HDX_SECTION_SLOW },
+      .flags = HDX_SECTION_SLOW | HDX_SECTION_VALUES },
     { .heading = "Arrays that are constant or unused in part",
       .command = "arrays",
       .answer = "arrays",
@@ -73,7 +73,7 @@ static const section sections[] = {
                    { "shallow", "bytes" },
                    { "wasted", "wasted" } },
       .rows = 15,
-      .flags = HDX_SECTION_SLOW | HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_SLOW | HDX_SECTION_QUIET | HDX_SECTION_VALUES },
     { .heading = "Collections, by the field that holds them",
       .command = "collections --by holder",
       .answer = "collections",
@@ -85,7 +85,7 @@ static const section sections[] = {
                    { "capacity", "capacity" },
                    { "waste", "wasted" } },
       .rows = 25,
-      .flags = HDX_SECTION_SLOW | HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_SLOW | HDX_SECTION_QUIET | HDX_SECTION_VALUES },
     { .id = "loaders",
       .title = "Class loaders",
       .command = "loaders",
@@ -103,13 +103,13 @@ static const section sections[] = {
       .answer = "direct-buffers",
       .columns = { { "class", "buffer" }, { "capacity", "capacity" }, { "kind", "kind" }, { "address", "address" } },
       .rows = 15,
-      .flags = HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_QUIET | HDX_SECTION_VALUES },
     { .heading = "Open files and sockets",
       .command = "open-files",
       .answer = "open-files",
       .columns = { { "class", "object" }, { "kind", "kind" }, { "name", "name" }, { "address", "address" } },
       .rows = 20,
-      .flags = HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_QUIET | HDX_SECTION_VALUES },
     { .id = "leaks",
       .title = "Leaks of watched objects",
       .command = "leaks",
@@ -121,14 +121,14 @@ static const section sections[] = {
                    { "root", "GC root" },
                    { "suspects", "suspect references" } },
       .rows = 20,
-      .flags = HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_QUIET | HDX_SECTION_VALUES },
     { .id = "properties",
       .title = "Start-up and system properties",
       .command = "properties",
       .answer = "properties",
       .columns = { { "kind", "kind" }, { "key", "key" }, { "value", "value" } },
       .rows = 200,
-      .flags = HDX_SECTION_CONTENTS | HDX_SECTION_QUIET },
+      .flags = HDX_SECTION_CONTENTS | HDX_SECTION_QUIET | HDX_SECTION_VALUES },
 };
 
 /* ---- answers ---- */
@@ -154,11 +154,22 @@ hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx
     return hdx_answer_run(s, of->answer, of->arguments, count, rows, err);
 }
 
+const hdx_cell *hdx_section_head(const hdx_rows *rows, const char *name)
+{
+    static const hdx_cell null = { .kind = HDX_CELL_NULL };
+    const hdx_member     *m;
+    for (unsigned i = 0; (m = hdx_rows_head(rows, i))->key != NULL; i++)
+        if (strcmp(m->key, name) == 0)
+            return &m->value;
+    return &null;
+}
+
 /* ---- tables ---- */
 
 static bool is_number(const hdx_column *c)
 {
-    return c->unit != HDX_UNIT_NONE || c->type == HDX_TYPE_UNSIGNED || c->type == HDX_TYPE_REAL;
+    return c->type != HDX_TYPE_LIST &&
+           (c->unit != HDX_UNIT_NONE || c->type == HDX_TYPE_UNSIGNED || c->type == HDX_TYPE_REAL);
 }
 
 /* A class with the text of the object, as tables have it; redacted: without the text. */
@@ -191,7 +202,10 @@ static void put_cell(report *r, const hdx_column *columns, unsigned count, const
         }
         return;
     }
-    hdx_doc_value(&r->p, cell, c->unit);
+    if (c->type == HDX_TYPE_LIST)
+        hdx_doc_series(&r->p, cell);
+    else
+        hdx_doc_value(&r->p, cell, c->unit);
 }
 
 /* Texts that are neither classes nor codes of heapdex are contents of the heap. */
@@ -212,13 +226,18 @@ hdx_code hdx_section_table(report *r, const section *s, hdx_rows *rows, const hd
             if (strcmp(columns[k].name, s->columns[i].column) == 0 &&
                 !(r->options->redact && is_content(&columns[k]))) {
                 at[shown_count] = &columns[k];
-                heads[shown_count++] = (page_column){ s->columns[i].title, is_number(&columns[k]) };
+                heads[shown_count++] =
+                    (page_column){ s->columns[i].title, is_number(&columns[k]), columns[k].sentence };
             }
     hdx_doc_table(&r->p, heads, shown_count);
     for (uint64_t n = 0; n < s->rows && more && !hdx_doc_is_full(&r->p); n++) {
         hdx_doc_row(&r->p);
         for (unsigned i = 0; i < shown_count; i++) {
-            hdx_doc_cell(&r->p, heads[i].number);
+            if (heads[i].number) {
+                hdx_doc_number(&r->p, hdx_cell_named(columns, count, row, at[i]->name), at[i]->unit);
+                continue;
+            }
+            hdx_doc_cell(&r->p, false);
             put_cell(r, columns, count, row, at[i]);
             hdx_doc_cell_end(&r->p);
         }
@@ -236,9 +255,9 @@ static hdx_code put_section(report *r, const section *s, const section **named, 
     hdx_rows       *rows = NULL;
     const hdx_cell *row;
     if (((s->flags & HDX_SECTION_SLOW) != 0 && r->options->quick) ||
-        ((s->flags & HDX_SECTION_CONTENTS) != 0 && r->options->redact) || hdx_doc_is_full(&r->p)) {
+        ((s->flags & HDX_SECTION_CONTENTS) != 0 && r->options->redact) ||
+        ((s->flags & HDX_SECTION_VALUES) != 0 && r->lacks_dump) || hdx_doc_is_full(&r->p))
         return HDX_OK;
-    }
     hdx_code   code = hdx_section_run(r->s, s, &rows, err);
     const bool any = code == HDX_OK && hdx_rows_next(rows, &row);
     if (code == HDX_OK && !any)
@@ -324,39 +343,7 @@ static hdx_code put_map(report *r, hdx_error *err)
     return code;
 }
 
-/* ---- what is missing ---- */
-
-static void put_missing(report *r)
-{
-    const char *lacks = hdx_session_lacks(r->s, 0, hdx_answer_named("dominators"));
-    hdx_doc_section(&r->p, "missing", "What this report does not contain");
-    hdx_doc_say(&r->p,
-                "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
-                "which garbage collections took place.");
-    if (lacks != NULL)
-        hdx_doc_say(&r->p, lacks);
-    if (r->options->quick)
-        hdx_doc_say(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
-    if (r->options->redact)
-        hdx_doc_say(&r->p,
-                    "Texts of the heap were left out: Strings, labels, properties and names of threads (--redact).");
-    if (r->options->format == HDX_REPORT_MARKDOWN && hdx_doc_is_full(&r->p))
-        hdx_doc_say(&r->p, "Sections that exceed the size of a comment were left out; the HTML report has them.");
-    for (unsigned i = 0; i < r->failures; i++) {
-        hdx_buffer line = hdx_buffer_of(NULL);
-        hdx_buffer_format(&line, "%s: %s", r->failed[i], r->why[i]);
-        hdx_doc_say(&r->p, line.at != NULL ? line.at : r->failed[i]);
-        hdx_buffer_free(&line);
-    }
-    hdx_doc_section_end(&r->p);
-}
-
 /* ---- the report ---- */
-
-static const char *const contents[] = { "suspects", "Suspects",      "map",     "Who holds the memory",
-                                        "classes",  "Classes",       "objects", "Biggest objects",
-                                        "threads",  "Threads",       "waste",   "Waste",
-                                        "loaders",  "Class loaders", "missing", "Not in the report" };
 
 static hdx_code write_json(report *r, hdx_error *err)
 {
@@ -404,11 +391,11 @@ hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, con
     if (options->redact && options->format == HDX_REPORT_JSON)
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a redacted report cannot be written as JSON");
     r.dump = slash != NULL ? slash + 1 : r.dump;
-    r.p = (page){ .options = options, .sink = sink, .out = hdx_buffer_of(NULL) };
+    r.p = (page){ .options = options, .sink = sink, .out = hdx_buffer_of(NULL), .listed = true };
     if (options->format == HDX_REPORT_JSON)
         return write_json(&r, err);
     hdx_buffer_format(&title, "%s: heap report", r.dump);
-    hdx_doc_begin(&r.p, title.at != NULL ? title.at : "Heap report", contents, HDX_COUNT(contents));
+    hdx_doc_begin(&r.p, title.at != NULL ? title.at : "Heap report");
     hdx_buffer_free(&title);
     hdx_code code = hdx_section_overview(&r, err);
     code = code == HDX_OK ? hdx_section_suspects(&r, err) : code;
@@ -416,8 +403,7 @@ hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, con
     code = code == HDX_OK ? put_map(&r, err) : code;
     code = code == HDX_OK ? hdx_section_threads(&r, err) : code;
     code = code == HDX_OK ? put_sections(&r, err) : code;
-    if (code == HDX_OK)
-        put_missing(&r);
+    code = code == HDX_OK ? hdx_section_dump(&r, err) : code;
     const hdx_code ended = hdx_doc_end(&r.p, err);
     return code != HDX_OK ? code : ended;
 }

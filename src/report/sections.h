@@ -14,8 +14,8 @@ typedef struct shown {
     const char *column, *title;
 } shown;
 
-/* CONTENTS: rows are texts of the heap; QUIET: left out if empty */
-enum { HDX_SECTION_SLOW = 1, HDX_SECTION_CONTENTS = 2, HDX_SECTION_QUIET = 4 };
+/* CONTENTS: rows are texts of the heap; QUIET: left out if empty; VALUES: wrong or empty without the dump */
+enum { HDX_SECTION_SLOW = 1, HDX_SECTION_CONTENTS = 2, HDX_SECTION_QUIET = 4, HDX_SECTION_VALUES = 8 };
 
 /* A section, or one of the tables of a section (title NULL: of the section before). */
 typedef struct section {
@@ -35,18 +35,25 @@ typedef struct report {
     const char               *failed[HDX_SECTION_FAILURES]; /* answers that this dump cannot give, and why */
     char                      why[HDX_SECTION_FAILURES][160];
     unsigned                  failures;
+    bool                      lacks_dump; /* there is only the index; known after hdx_section_overview */
 } report;
 
 /* ---- answers ---- */
 hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx_error *err);
 /* A dump that lacks something is reported at the end; what stops everything stops the report. */
 hdx_code hdx_section_tolerate(report *r, const char *command, hdx_code code, hdx_error *err);
+/* Returns a key of the head of the document, such as "damage"; a null cell if there is none. */
+const hdx_cell *hdx_section_head(const hdx_rows *rows, const char *name);
 /* Writes rows as a table. *row: the first row, which was read already. */
 hdx_code hdx_section_table(report *r, const section *s, hdx_rows *rows, const hdx_cell *row, hdx_error *err);
 
 /* ---- overview.c ---- */
 hdx_code hdx_section_overview(report *r, hdx_error *err);
 hdx_code hdx_section_suspects(report *r, hdx_error *err);
+/* ---- dump.c ---- */
+/* Heaps, damaged places, warnings and views, if there are any; then what the report does not contain. */
+hdx_code hdx_section_dump(report *r, hdx_error *err);
+bool     hdx_section_lacks_roots(const hdx_cell *info);
 /* ---- stacks.c ---- */
 hdx_code hdx_section_threads(report *r, hdx_error *err);
 /* ---- growth.c ---- */

@@ -25,10 +25,10 @@ static const char style[] =
     "th,td{padding:.22rem .7rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}"
     "thead th{border-top:0;color:var(--dim);font-weight:600}"
     ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-    "td.t{overflow-wrap:anywhere;min-width:12rem}.pkg,.dim{color:var(--dim)}"
+    ".t{overflow-wrap:anywhere;min-width:5rem;font-weight:400}th.t{min-width:12rem}.pkg,.dim{color:var(--dim)}"
     "pre{margin:.4rem 0 0;padding:.4rem .7rem;overflow-x:auto;background:var(--card);border:1px solid var(--line);"
-    "border-radius:6px}pre,code,td.t{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace}"
-    "pre,code{font-size:.86rem}td.t{font-size:.82rem}"
+    "border-radius:6px}pre,code,.t{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace}"
+    "pre,code{font-size:.86rem}.t{font-size:.82rem}"
     "ol.path{margin:.4rem 0;padding:0 0 0 1.1rem;border-left:2px solid var(--line);list-style:none}"
     "ol.path li{padding:.08rem 0;overflow-wrap:anywhere}ol.path .goal{color:var(--bad);font-weight:600}"
     "summary{cursor:pointer;color:var(--link);padding:.3rem 0}"
@@ -38,7 +38,7 @@ static const char style[] =
     "footer{margin-top:3rem;padding-top:.7rem;border-top:1px solid var(--line);font-size:.85rem;color:var(--dim)}"
     ":focus-visible{outline:2px solid var(--link);outline-offset:2px}"
     "@media(max-width:700px){.map{display:none}.map.small{display:block}th,td{padding:.22rem .4rem}"
-    "td.t{min-width:9rem}}"
+    "th.t{min-width:9rem}}"
     "@media(prefers-color-scheme:dark){:root{--bg:#14171a;--card:#1a1e22;--fg:#e4e7ea;--dim:#a3adb6;--line:#30363c;"
     "--link:#86bce2;--bad:#f0a97c}.map rect{stroke:#14171a}.map text{fill:#e4e7ea}rect.a{fill:#2c5878}"
     "rect.p{fill:#34503f}rect.r{fill:#5e4d25}rect.j{fill:#4d3c66}rect.o{fill:#2c3238}}"
@@ -47,4 +47,4 @@ static const char style[] =
 
 const char *hdx_doc_style(void) { return style; }
 
-const char *hdx_doc_style_hash(void) { return "sha256-n+22Q0fzbfifpxUi4dAYWQJcCy7n2jTAQQOP4qdajx4="; }
+const char *hdx_doc_style_hash(void) { return "sha256-97J1DMKNU/dmaq4lts2v8/Zntf6UsZ4wy5g5SaVV+vo="; }

@@ -1,6 +1,6 @@
 /*
  * test_report.c - the command report: its sections say what the commands say, one style and no script is allowed, names
- * of a heap stay text, and a redacted report has no text of the heap.
+ * of a heap stay text, a redacted report has no text of the heap, and a report says what its dump lacks.
  */
 #include "cli/dump_of_class.h"
 #include "cli/tool.h"
@@ -75,29 +75,153 @@ Test(report, shows_hostile_names_as_text)
     ran_free(&r);
 }
 
-Test(report, says_what_is_missing)
+/* ---- numbers ---- */
+
+/* Compares each section of the report with its command. */
+static void expect_same_numbers(const char *dumps)
+{
+    ran r = tool_sh("python3 " HDX_TREE "/tests/cli/report_numbers \"$H\" %s", dumps);
+    cr_expect(eq(int, r.code, 0), "%s: %s%s", dumps, r.out, r.err);
+    ran_free(&r);
+}
+
+/* A static field holds a list of byte[]; other objects are the same in each dump. roots: there is a GC root. */
+static void save_list(const char *file, uint32_t entries, bool roots)
+{
+    uint64_t    all[64];
+    dump_maker *m = dump_maker_new(8);
+    m->time_ms = 1700000000000u + entries;
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   array = dump_maker_class(m, "java.lang.Object[]", object, "");
+    dump_maker_heap_info(m, 'A', "app");
+    (void)dump_maker_class(m, "byte[]", object, "");
+    for (uint32_t i = 0; i < entries; i++)
+        all[i] = dump_maker_primitives(m, 'B', NULL, 1000);
+    dump_maker_heap_info(m, 'Z', "zygote");
+    (void)dump_maker_instance(m, object, NULL);
+    dump_maker_heap_info(m, 'I', "image");
+    const uint64_t list = dump_maker_array(m, array, all, entries);
+    if (roots)
+        dump_maker_static(m, "LIST", 'L', list);
+    const uint64_t holder = dump_maker_class(m, "app.Holder", object, "");
+    if (roots)
+        dump_maker_root(m, HDX_SUB_ROOT_STICKY_CLASS, holder, 0, 0);
+    dump_maker_save(m, file);
+    dump_maker_free(m);
+}
+
+Test(report, has_the_numbers_of_each_command)
+{
+    expect_same_numbers("shop.hprof.gz");
+    ran r = tool_sh("gzip -dc shop.hprof.gz | head -c 3000000 >cut.hprof");
+    ran_free(&r);
+    expect_same_numbers("cut.hprof");
+    save_list("heaps.hprof", 7, true);
+    expect_same_numbers("heaps.hprof");
+    r = tool_sh("\"$H\" index heaps.hprof --view no-classes='-roots:STICKY_CLASS' --quiet");
+    cr_expect(eq(int, r.code, 0), "%s", r.err);
+    ran_free(&r);
+    expect_same_numbers("heaps.hprof");
+    save_list("dead.hprof", 7, false);
+    expect_same_numbers("dead.hprof");
+}
+
+/* ---- growth ---- */
+
+static void save_growing(void)
+{
+    save_list("1.hprof", 2, true);
+    save_list("2.hprof", 4, true);
+    save_list("3.hprof", 40, true);
+}
+
+Test(report, of_two_dumps_says_what_grew)
+{
+    save_growing();
+    ran r = tool_sh("\"$H\" report 1.hprof 3.hprof --format md --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    expect_in(&r, "# 3.hprof&#58; heap report");
+    expect_in(&r, "| class path | objects | retained before | retained now | growth |");
+    expect_in(&r, "<pre>$ heapdex diff --by dominator 1.hprof 3.hprof</pre>");
+    ran_free(&r);
+    expect_same_numbers("1.hprof 3.hprof");
+    r = tool_sh("\"$H\" report shop.hprof.gz shop.hprof.gz --format md --quiet");
+    cr_expect(r.code == 0 && strstr(r.out, "Nothing grew.") != NULL, "%s", r.err);
+    ran_free(&r);
+}
+
+Test(report, of_more_dumps_draws_how_each_class_path_grew)
+{
+    save_growing();
+    ran r = tool_sh("\"$H\" report 1.hprof 2.hprof 3.hprof --format md --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    expect_in(&r, " | \xe2\x96\x81\xe2\x96\x81\xe2\x96\x88 | ");
+    expect_in(&r, "<pre>$ heapdex trend --by dominator 1.hprof 2.hprof 3.hprof</pre>");
+    ran_free(&r);
+    r = tool_sh("\"$H\" report 1.hprof 2.hprof 3.hprof --quiet");
+    expect_in(
+        &r,
+        "</title><polyline fill=none stroke=currentColor stroke-width=1.5 points=\"2.0,18.0 45.0,17.2 88.0,2.0\"/>");
+    ran_free(&r);
+    expect_same_numbers("1.hprof 2.hprof 3.hprof");
+}
+
+/* ---- what is missing ---- */
+
+/* Expects sentences among the first facts and in the last section. */
+static void expect_lack(const char *dump, const char *first, const char *last)
+{
+    ran   r = tool_sh("\"$H\" report %s --format md --quiet", dump);
+    char *suspects = strstr(r.out, "## Suspects"), *missing = strstr(r.out, "## What this report does not contain");
+    cr_assert(r.code == 0 && suspects != NULL && missing != NULL, "%s: %s", dump, r.err);
+    cr_expect(strstr(missing, last) != NULL, "%s: no '%s' in %s", dump, last, missing);
+    *suspects = '\0';
+    cr_expect(strstr(r.out, first) != NULL, "%s: no '%s' in %s", dump, first, r.out);
+    ran_free(&r);
+}
+
+Test(report, of_an_index_without_its_dump_says_so)
 {
     ran r = tool_sh("\"$H\" index shop.hprof.gz --index-dir only.hdx --quiet && rm shop.hprof.gz && "
                     "\"$H\" report only.hdx --format md --quiet");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
     expect_in(&r, "| bookshop.Bookshop&#36;SessionCache ");
-    const char *missing = strstr(r.out, "## What this report does not contain");
-    cr_assert(missing != NULL);
-    cr_expect(strstr(missing, "the dump is not available") != NULL, "%s", missing);
+    cr_expect(strstr(r.out, "heapdex duplicates") == NULL && strstr(r.out, "0 B |\n") == NULL, "what needs the dump");
     ran_free(&r);
+    expect_lack("only.hdx", "Only the index is available, not the dump", "The dump is not available, only its index");
 }
 
-Test(report, of_a_cut_dump_says_so)
+Test(report, of_a_cut_dump_says_so_and_where)
 {
     ran r = tool_sh("gzip -dc shop.hprof.gz | head -c 3000000 >cut.hprof; \"$H\" report cut.hprof --format md --quiet");
     cr_assert(eq(int, r.code, 0), "%s", r.err);
-    expect_in(&r, "The dump is damaged");
+    expect_in(
+        &r, "| PRIMITIVE&#95;ARRAY&#95;DUMP | 2,998,312 | truncated | needs 2066 bytes; the file has fewer | 21,967 |");
+    ran_free(&r);
+    expect_lack("cut.hprof", "The dump is damaged", "The dump is damaged");
+    expect_lack("cut.hprof", "The dump has no GC roots", "The dump has no GC roots");
+}
+
+Test(report, of_a_dump_without_live_objects_says_so)
+{
+    save_list("dead.hprof", 7, false);
+    expect_lack("dead.hprof", "The dump has no GC roots", "The dump has no GC roots");
+    save_list("live.hprof", 7, true);
+    ran r = tool_sh("\"$H\" report live.hprof --format md --quiet");
+    cr_expect(r.code == 0 && strstr(r.out, "no GC roots") == NULL && strstr(r.out, "damaged") == NULL);
     ran_free(&r);
 }
 
-Test(report, of_several_dumps_says_what_grew)
+Test(report, lists_heaps_of_android_and_views)
 {
-    ran r = tool_sh("\"$H\" report shop.hprof.gz shop.hprof.gz --format md --quiet");
-    cr_expect(r.code == 0 && strstr(r.out, "## What grew") != NULL, "%s", r.err);
+    save_list("heaps.hprof", 7, true);
+    ran r = tool_sh("\"$H\" index heaps.hprof --view no-classes='-roots:STICKY_CLASS' --quiet && "
+                    "\"$H\" report heaps.hprof --format md --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    expect_in(&r, "The process shares the heaps zygote and image with others");
+    expect_in(&r, "\n| app | 8 | ");
+    expect_in(&r, "\n| zygote | ");
+    expect_in(&r, "\n| image | ");
+    expect_in(&r, "\n| no-classes | ");
     ran_free(&r);
 }
