@@ -1,6 +1,6 @@
 /*
  * map.c - the dominator tree by class path as a treemap: a tile for each row, as large as what it retains, inside it
- * those below. Rests are tiles, so that tiles fill the picture.
+ * those below. Rests are tiles, so that tiles fill the picture; inside a tile, its own bytes stay empty.
  *
  * In:  the rows of dominators --merge.
  * Out: SVG of three levels. In a document twice: one for wide screens, one for narrow ones; or as a file of its own.
@@ -24,7 +24,8 @@
 #define WIDE_HEIGHT 560.0
 
 typedef struct tile {
-    char    *name, *size, *text; /* text: the whole description */
+    char    *name, *size, *text;  /* text: the whole description */
+    uint32_t class_at, class_end; /* in the name, without packages; both 0: the name is a phrase */
     uint64_t bytes;
     uint32_t parent; /* 0: none; otherwise index + 1 */
     unsigned depth;
@@ -112,7 +113,12 @@ static hdx_code add(map *m, const hdx_column *columns, unsigned count, const hdx
                 (void)hdx_render_cell(&b, objects, HDX_UNIT_COUNT, &human);
                 hdx_buffer_text(&b, " × ");
             }
+            const uint32_t at = (uint32_t)b.len;
             (void)hdx_render_text(&b, shown.at, shown.len, false);
+            if (!whole) {
+                t->class_at = at;
+                t->class_end = (uint32_t)b.len;
+            }
         }
         if (label->kind == HDX_CELL_TEXT) {
             hdx_buffer_text(&b, b.len > 0 ? " " : "");
@@ -182,18 +188,55 @@ static void put_words(map *m, double x, double y, const char *more, const char *
     hdx_buffer_text(&m->p->out, "</text>");
 }
 
-/* The name, and behind it the size where there are tiles inside and it fits. */
-static void put_name(map *m, const tile *t, box b, unsigned letters, bool has_inside)
+/* Returns the length of the longest part of a phrase "> A > 3 x B" that ends before a ">" and fits. */
+static size_t fit_phrase(const char *phrase, uint32_t columns)
+{
+    size_t fits = 0;
+    for (const char *next = strstr(phrase, " > "); next != NULL; next = strstr(next + 1, " > ")) {
+        if (hdx_render_columns(phrase, (size_t)(next - phrase)) > columns)
+            break;
+        fits = (size_t)(next - phrase);
+    }
+    return fits;
+}
+
+/*
+ * Appends as much of a name as fits: without the end of its phrase, without the number of objects, without outer
+ * classes. A class name is whole or absent, because a part of it is easily taken for another class.
+ */
+static void fit_name(hdx_buffer *line, const tile *t, unsigned letters)
+{
+    const char    *own = t->name + t->class_at, *end = t->name + t->class_end, *nested = own;
+    const uint32_t counted = hdx_render_columns(t->name, t->class_end);
+    for (const char *c = own; c + 1 < end; c++)
+        nested = *c == '$' ? c + 1 : nested;
+    if (hdx_render_columns(t->name, strlen(t->name)) <= letters) {
+        hdx_buffer_text(line, t->name);
+    } else if (end > own && counted + 4 <= letters) {
+        hdx_buffer_put(line, t->name, t->class_end + fit_phrase(end, letters - counted - 4));
+        hdx_buffer_text(line, " > …");
+    } else if (end > own && counted <= letters) {
+        hdx_buffer_put(line, t->name, t->class_end);
+    } else if (end > own && hdx_render_columns(own, (size_t)(end - own)) <= letters) {
+        hdx_buffer_put(line, own, (size_t)(end - own));
+    } else if (end > own && hdx_render_columns(nested, (size_t)(end - nested)) <= letters) {
+        hdx_buffer_put(line, nested, (size_t)(end - nested));
+    }
+}
+
+/* The name, and behind it the size where there are tiles inside and it fits. Returns false if no name fits. */
+static bool put_name(map *m, const tile *t, box b, unsigned letters, bool has_inside)
 {
     hdx_buffer line = hdx_buffer_of(NULL);
-    const bool fits = has_inside && strlen(t->name) + strlen(t->size) + 2 <= letters;
-    (void)hdx_render_cut(&line, t->name, strlen(t->name), letters, false);
-    if (fits)
+    fit_name(&line, t, letters);
+    const bool any = line.len > 0;
+    if (any && has_inside && hdx_render_columns(line.at, (size_t)line.len) + strlen(t->size) + 2 <= letters)
         hdx_buffer_format(&line, "  %s", t->size);
     m->p->out.failed = m->p->out.failed || line.failed;
-    put_words(m, b.x + 4, b.y + 12.5, has_inside ? " font-weight=\"600\"" : "", line.at != NULL ? line.at : "",
-              (size_t)line.len);
+    if (any && !line.failed)
+        put_words(m, b.x + 4, b.y + 12.5, has_inside ? " font-weight=\"600\"" : "", line.at, (size_t)line.len);
     hdx_buffer_free(&line);
+    return any;
 }
 
 static void put_tile(map *m, const tile *t, box b, bool has_inside)
@@ -206,9 +249,8 @@ static void put_tile(map *m, const tile *t, box b, bool has_inside)
                       "</title><rect class=\"%c\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                       "stroke=\"#fbfbf9\"/>",
                       t->kind, b.x, b.y, b.w, b.h, fill_of(t->kind));
-    if (letters >= 4 && b.h >= HEAD)
-        put_name(m, t, b, letters, has_inside);
-    if (!has_inside && letters >= strlen(t->size) && b.h >= 2 * HEAD)
+    const bool named = letters >= 4 && b.h >= HEAD && put_name(m, t, b, letters, has_inside);
+    if (named && !has_inside && letters >= strlen(t->size) && b.h >= 2 * HEAD)
         put_words(m, b.x + 4, b.y + 27, "", t->size, strlen(t->size));
     hdx_buffer_text(out, "</g>");
 }
@@ -247,6 +289,8 @@ static hdx_code draw_level(map *m, const waiting *w, waiting_list *list, hdx_err
             which[n++] = (ranked){ m->tiles.at[i].bytes, (uint32_t)i };
             bytes += m->tiles.at[i].bytes;
         }
+    if (w->parent > 0 && m->tiles.at[w->parent - 1].bytes > bytes)
+        bytes = m->tiles.at[w->parent - 1].bytes; /* what belongs to none of its children stays empty */
     if (code == HDX_OK && n > 0)
         qsort(which, n, sizeof *which, largest_first);
     for (uint64_t i = 0; code == HDX_OK && i < n; i++)
@@ -257,7 +301,8 @@ static hdx_code draw_level(map *m, const waiting *w, waiting_list *list, hdx_err
         const tile *t = &m->tiles.at[which[i].tile];
         const box   b = boxes[i], inner = { b.x + GAP, b.y + HEAD, b.w - 2 * GAP, b.h - HEAD - GAP };
         const bool  inside = t->open && w->depth + 1 < DEEP && inner.w > 40 && inner.h > 20;
-        put_tile(m, t, b, inside);
+        if (b.w >= 1 && b.h >= 1)
+            put_tile(m, t, b, inside);
         if (!inside)
             continue;
         if (!hdx_list_room(NULL, HDX_LIST_REF(list)))

@@ -126,6 +126,19 @@ Test(report, has_the_numbers_of_each_command)
     expect_same_numbers("dead.hprof");
 }
 
+Test(report, puts_own_threads_first_and_folds_frames_of_the_platform)
+{
+    ran         r = tool_sh("\"$H\" report shop.hprof.gz --format md --quiet");
+    const char *clerk = strstr(r.out, "### clerk\n"), *reaper = strstr(r.out, "### Reference Handler\n");
+    cr_assert(r.code == 0 && clerk != NULL && reaper != NULL, "%s", r.err);
+    cr_expect(clerk < reaper);
+    expect_in(&r, "In **bookshop.Bookshop.main** (Bookshop.java&#58;131)&#58; RUNNABLE, retains 288 B\n\n"
+                  "- java.io.FileInputStream.readBytes (FileInputStream.java)\n"
+                  "- (3 more platform frames)\n"
+                  "- **bookshop.Bookshop.main** (Bookshop.java&#58;131)\n");
+    ran_free(&r);
+}
+
 /* ---- growth ---- */
 
 static void save_growing(void)
