@@ -13,7 +13,7 @@ for file in bin/heapdex include/heapdex/heapdex.h share/man/man1/heapdex.1 share
     share/man/man5/heapdex-index.5 share/man/man7/heapdex.7 \
     share/bash-completion/completions/heapdex share/zsh/vendor-completions/_heapdex \
     share/fish/vendor_completions.d/heapdex.fish \
-    share/doc/heapdex/doc/mat.md share/doc/heapdex/examples/graph.c; do
+    share/doc/heapdex/doc/mat.md share/doc/heapdex/examples/graph.c share/doc/heapdex/examples/report.png; do
     [ -s "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 if [ -e "$build/heapdex_sqlite.so" ]; then # built where SQLite is
