@@ -12,7 +12,7 @@ static const char style[] =
     "*{box-sizing:border-box}"
     "body{margin:0 auto;max-width:68rem;padding:1.5rem 1rem 4rem;background:var(--bg);color:var(--fg);"
     "font:15px/1.5 system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif}"
-    "h1{font-size:1.5rem;margin:0 0 .2rem;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:2.2rem 0 .5rem}"
+    "h1,h2,h3{overflow-wrap:anywhere}h1{font-size:1.5rem;margin:0 0 .2rem}h2{font-size:1.15rem;margin:2.2rem 0 .5rem}"
     "h3{font-size:1rem;margin:1.2rem 0 .3rem}p{margin:.3rem 0 .7rem;max-width:50rem;overflow-wrap:anywhere}"
     "nav ul{display:flex;flex-wrap:wrap;gap:0 1rem;list-style:none;margin:.8rem 0;padding:0}"
     "a{color:var(--link)}"
@@ -43,8 +43,11 @@ static const char style[] =
     "--link:#86bce2;--bad:#f0a97c}.map rect{stroke:#14171a}.map text{fill:#e4e7ea}rect.a{fill:#2c5878}"
     "rect.p{fill:#34503f}rect.r{fill:#5e4d25}rect.j{fill:#4d3c66}rect.o{fill:#2c3238}}"
     "@media print{body{max-width:none;background:#fff;color:#000}nav{display:none}h2,h3{break-after:avoid}"
-    "tr,.card,.map{break-inside:avoid}details::details-content{content-visibility:visible;block-size:auto}}";
+    "pre{white-space:pre-wrap}.scroll{overflow:visible}table{font-size:.7rem}th,td{padding:.12rem "
+    ".3rem}.t{font-size:.65rem}"
+    "th.t{min-width:0}tr,.card,.map{break-inside:avoid}details::details-content{content-visibility:visible;block-size:"
+    "auto}}";
 
 const char *hdx_doc_style(void) { return style; }
 
-const char *hdx_doc_style_hash(void) { return "sha256-97J1DMKNU/dmaq4lts2v8/Zntf6UsZ4wy5g5SaVV+vo="; }
+const char *hdx_doc_style_hash(void) { return "sha256-Rt/ljHlEI898ou1PjaM+4DmG06OJTMhFtHGRQHEww/g="; }
