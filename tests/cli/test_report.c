@@ -60,6 +60,9 @@ Test(report, without_texts_of_the_heap_has_none)
     cr_expect(strstr(r.out, "clerk") == NULL && strstr(r.out, "argL0") == NULL && strstr(r.out, "UTF-8") == NULL);
     expect_in(&r, "Bookshop$SessionCache");
     ran_free(&r);
+    r = tool_sh("python3 " HDX_TREE "/tests/cli/report_redacted \"$H\" shop.hprof.gz");
+    cr_expect(eq(int, r.code, 0), "%s%s", r.out, r.err);
+    ran_free(&r);
     r = tool_sh("\"$H\" report shop.hprof.gz --redact --format json");
     cr_expect(eq(int, r.code, 2));
     ran_free(&r);
