@@ -20,6 +20,7 @@
 #define HEAD        17.0 /* for the name of a tile with others inside */
 #define LETTER      6.4  /* width of a letter at 11 px */
 #define DEEP        3u   /* levels that are drawn */
+#define TITLE       200u /* columns of the description of a tile */
 #define WIDE        1000.0
 #define WIDE_HEIGHT 560.0
 
@@ -244,7 +245,7 @@ static void put_tile(map *m, const tile *t, box b, bool has_inside)
     hdx_buffer    *out = &m->p->out;
     const unsigned letters = b.w > 10 ? (unsigned)((b.w - 8) / LETTER) : 0;
     hdx_buffer_text(out, "<g><title>");
-    hdx_doc_string(m->p, t->text);
+    hdx_doc_cut(m->p, t->text, strlen(t->text), TITLE);
     hdx_buffer_format(out,
                       "</title><rect class=\"%c\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
                       "stroke=\"#fbfbf9\"/>",
@@ -301,7 +302,7 @@ static hdx_code draw_level(map *m, const waiting *w, waiting_list *list, hdx_err
         const tile *t = &m->tiles.at[which[i].tile];
         const box   b = boxes[i], inner = { b.x + GAP, b.y + HEAD, b.w - 2 * GAP, b.h - HEAD - GAP };
         const bool  inside = t->open && w->depth + 1 < DEEP && inner.w > 40 && inner.h > 20;
-        if (b.w >= 1 && b.h >= 1)
+        if (b.w >= 1 && b.h >= 1 && !hdx_doc_is_full(m->p))
             put_tile(m, t, b, inside);
         if (!inside)
             continue;

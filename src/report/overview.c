@@ -3,6 +3,8 @@
  */
 #include "report/sections.h"
 
+#define STEPS 40u /* of a path */
+
 /* ---- what it is, and what stands out ---- */
 
 /* A finding and the command that shows more. Sentences may quote the heap, and commands may name its threads. */
@@ -114,6 +116,17 @@ static void put_name(report *r, const hdx_cell *step)
     }
 }
 
+/* The middle of a path through a long list is not worth reading. */
+static void put_gap(report *r, uint64_t count)
+{
+    hdx_cell number = hdx_cell_uint(count);
+    hdx_doc_step(&r->p, true, false);
+    hdx_doc_string(&r->p, "(");
+    hdx_doc_value(&r->p, &number, HDX_UNIT_COUNT);
+    hdx_doc_string(&r->p, " more objects)");
+    hdx_doc_step_end(&r->p);
+}
+
 static void put_path(report *r, const hdx_cell *path)
 {
     const hdx_cell *steps = hdx_cell_member(path, "steps"),
@@ -133,7 +146,11 @@ static void put_path(report *r, const hdx_cell *path)
             hdx_doc_text(&r->p, type.at, type.len);
     }
     hdx_doc_step_end(&r->p);
-    for (uint64_t i = 0; i < steps->as.list.count; i++) {
+    for (uint64_t i = 0; i < steps->as.list.count && !hdx_doc_is_full(&r->p); i++) {
+        if (steps->as.list.count > STEPS && i == STEPS / 2) {
+            i = steps->as.list.count - STEPS / 2; /* the goal is last */
+            put_gap(r, steps->as.list.count - STEPS);
+        }
         const hdx_cell *step = &steps->as.list.at[i], *reference = hdx_cell_member(step, "reference"),
                        *name = hdx_cell_member(reference, "name"), *frame = hdx_cell_member(reference, "frame");
         hdx_doc_step(&r->p, false, i + 1 == steps->as.list.count);

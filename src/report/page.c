@@ -12,10 +12,11 @@
 #include <stdio.h>
 
 #define MARKDOWN_MOST 65536u   /* bytes of a comment on GitHub */
-#define MARKDOWN_ROOM 4096u    /* for what must still follow */
+#define MARKDOWN_ROOM 12000u   /* for a row of longest names, and for what must still follow */
 #define HTML_MOST     1500000u /* bytes that programs for mail still show */
 #define HTML_ROOM     100000u  /* more than one row of longest names */
-#define TEXT_MOST     600u     /* columns of a text of the heap */
+#define TEXT_MOST     600u     /* columns of a text of the heap in HTML, and of a sentence */
+#define TEXT_SHORT    200u     /* in Markdown */
 
 static bool is_html(const page *p) { return p->options->format == HDX_REPORT_HTML; }
 
@@ -37,21 +38,31 @@ static void escape(page *p, const char *at, size_t len)
     }
 }
 
-void hdx_doc_cut(page *p, const char *at, size_t len, uint32_t columns)
+/* Writes and frees a text that the room render made visible. */
+static void put_shown(page *p, hdx_buffer *shown, uint32_t columns)
 {
-    hdx_buffer shown = hdx_buffer_of(NULL), cut = hdx_buffer_of(NULL);
-    (void)hdx_render_text(&shown, at, len, false);
-    if (shown.len > 0)
-        (void)hdx_render_cut(&cut, shown.at, (size_t)shown.len, columns, false);
+    hdx_buffer cut = hdx_buffer_of(NULL);
+    if (shown->len > 0)
+        (void)hdx_render_cut(&cut, shown->at, (size_t)shown->len, columns, false);
     if (cut.len > 0)
         escape(p, cut.at, (size_t)cut.len);
-    p->out.failed = p->out.failed || shown.failed || cut.failed;
-    hdx_buffer_free(&shown);
+    p->out.failed = p->out.failed || shown->failed || cut.failed;
     hdx_buffer_free(&cut);
+    hdx_buffer_free(shown);
 }
 
-void hdx_doc_text(page *p, const char *at, size_t len) { hdx_doc_cut(p, at, len, TEXT_MOST); }
-void hdx_doc_string(page *p, const char *text) { hdx_doc_text(p, text, strlen(text)); }
+void hdx_doc_cut(page *p, const char *at, size_t len, uint32_t columns)
+{
+    hdx_buffer shown = hdx_buffer_of(NULL);
+    (void)hdx_render_text(&shown, at, len, false);
+    put_shown(p, &shown, columns);
+}
+
+static uint32_t text_most(const page *p) { return is_html(p) ? TEXT_MOST : TEXT_SHORT; }
+
+void hdx_doc_text(page *p, const char *at, size_t len) { hdx_doc_cut(p, at, len, text_most(p)); }
+/* Our own words are whole. */
+void hdx_doc_string(page *p, const char *text) { hdx_doc_cut(p, text, strlen(text), TEXT_MOST); }
 
 void hdx_doc_class(page *p, hdx_text name)
 {
@@ -77,10 +88,7 @@ void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit)
         hdx_buffer_text(&shown, "(not in the dump)");
     else
         (void)hdx_render_cell(&shown, cell, unit, &options);
-    if (shown.len > 0)
-        escape(p, shown.at, shown.len); /* hdx_render_cell has made it visible */
-    p->out.failed = p->out.failed || shown.failed;
-    hdx_buffer_free(&shown);
+    put_shown(p, &shown, text_most(p));
 }
 
 /* ---- the document ---- */
@@ -228,13 +236,12 @@ void hdx_doc_sentence(page *p, const hdx_cell *text)
     if (text->kind == HDX_CELL_TEXT && text->as.text.len > 0)
         (void)hdx_render_text(&shown, text->as.text.at, text->as.text.len, false);
     if (shown.len > 0) {
+        const bool ends = shown.at[shown.len - 1] == '.';
         if (begins_with_word(text->as.text))
             shown.at[0] = (char)(shown.at[0] - 'a' + 'A');
-        escape(p, shown.at, (size_t)shown.len);
-        put(p, shown.at[shown.len - 1] == '.' ? "" : ".");
+        put_shown(p, &shown, TEXT_MOST);
+        put(p, ends ? "" : ".");
     }
-    p->out.failed = p->out.failed || shown.failed;
-    hdx_buffer_free(&shown);
 }
 
 void hdx_doc_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }

@@ -84,7 +84,7 @@ static void put_frames(report *r, const hdx_cell *frames)
     hdx_doc_path(&r->p);
     for (uint64_t i = 0, steps = 0; i < count; steps++) {
         const uint64_t own = next_own(frames, i);
-        if (steps == FRAMES) {
+        if (steps == FRAMES || hdx_doc_is_full(&r->p)) {
             put_count(r, count - i, "frame");
             break;
         }

@@ -3,6 +3,7 @@
  * of a heap stay text, a redacted report has no text of the heap, and a report says what its dump lacks.
  */
 #include "cli/dump_of_class.h"
+#include "cli/odd.h"
 #include "cli/tool.h"
 
 static char *folder;
@@ -139,6 +140,48 @@ Test(report, puts_own_threads_first_and_folds_frames_of_the_platform)
                   "- java.io.FileInputStream.readBytes (FileInputStream.java)\n"
                   "- (3 more platform frames)\n"
                   "- **bookshop.Bookshop.main** (Bookshop.java&#58;131)\n");
+    ran_free(&r);
+}
+
+/* Long names of marks, which HTML and Markdown write with several letters each; a path of 90 objects, odd texts. */
+Test(report, keeps_its_size_with_long_names)
+{
+    char name[6000];
+    memset(name, '<', sizeof name - 1);
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, "");
+    const uint64_t thread = dump_maker_class(m, "java.lang.Thread", object, "name:L");
+    for (unsigned i = 0; i < 250; i++) {
+        (void)snprintf(name + 5000, 10, "%u", i);
+        const uint64_t class = dump_maker_class(m, name, object, "a:J b:J c:J");
+        const uint64_t one = dump_maker_instance(m, class, NULL), own = dump_maker_instance(m, thread, NULL);
+        uint64_t       frames[60];
+        for (unsigned k = 0; k < 60; k++)
+            frames[k] = dump_maker_frame(m, name, dump_maker_load(m, class, name), 1);
+        dump_maker_trace(m, i + 1, i + 1, frames, 60);
+        dump_maker_root(m, HDX_SUB_ROOT_THREAD_OBJECT, own, i + 1, (int32_t)i + 1);
+        dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, one, 0, 0);
+    }
+    dump_maker_save(m, "long.hprof");
+    dump_maker_free(m);
+    ran r = tool_sh("\"$H\" report long.hprof --quiet");
+    cr_assert(eq(int, r.code, 0), "%s", r.err);
+    cr_expect(strlen(r.out) < 1500000 && strlen(r.out) > 1000000, "%zu", strlen(r.out));
+    expect_in(&r, "Rows that exceed the size of a document to mail were left out.");
+    expect_in(&r, "</main></body></html>");
+    ran_free(&r);
+    r = tool_sh("\"$H\" report long.hprof --format md --quiet");
+    cr_expect(strlen(r.out) <= 65536 && strlen(r.out) > 50000, "%zu", strlen(r.out));
+    expect_in(&r, "Sections that exceed the size of a comment were left out");
+    ran_free(&r);
+}
+
+Test(report, of_odd_names_and_texts_has_the_numbers_of_its_commands)
+{
+    odd_make("odd.hprof");
+    expect_same_numbers("odd.hprof");
+    ran r = tool_sh("\"$H\" report odd.hprof --quiet; \"$H\" report odd.hprof --format md --quiet");
+    cr_expect(strchr(r.out, 0x1b) == NULL && strchr(r.out, '\t') == NULL);
     ran_free(&r);
 }
 
