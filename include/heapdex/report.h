@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 typedef enum hdx_report_format {
-    HDX_REPORT_HTML,     /* one file without scripts and without references to other files */
+    HDX_REPORT_HTML,     /* one file of at most 1.5 MB, without scripts and without references to other files */
     HDX_REPORT_MARKDOWN, /* at most 64 KiB, for a comment on GitHub or GitLab */
     HDX_REPORT_JSON      /* an object: for each command of the report, the document that hdx_render writes */
 } hdx_report_format;

@@ -30,6 +30,8 @@ static const section growth_of_many = {
     .rows = 30,
 };
 
+const section *hdx_section_of_growth(size_t dumps) { return dumps > 2 ? &growth_of_many : &growth_of_two; }
+
 /* The names of the dumps, as other sections have them: without folders. */
 static const char *name_of(const hdx_session *s, size_t place)
 {
@@ -51,7 +53,7 @@ static void put_command(report *r, const section *s)
 
 hdx_code hdx_section_growth(report *r, hdx_error *err)
 {
-    const section  *s = r->options->dumps > 2 ? &growth_of_many : &growth_of_two;
+    const section  *s = hdx_section_of_growth(r->options->dumps);
     hdx_rows       *rows = NULL;
     const hdx_cell *row;
     hdx_code        code = hdx_section_run(r->options->growth, s, &rows, err);

@@ -44,8 +44,8 @@ static void put_facts(report *r, const hdx_rows *rows, const hdx_cell *info)
     hdx_doc_string(&r->p, "Heap dump, HPROF");
     for (size_t i = 0; i < HDX_COUNT(about); i++) {
         const hdx_cell *value = hdx_cell_member(info, about[i]);
-        if (value->kind != HDX_CELL_TEXT)
-            continue;
+        if (value->kind != HDX_CELL_TEXT || (i == 2 && r->options->redact))
+            continue; /* the name of the JVM is a property */
         hdx_doc_string(&r->p, i == 1 ? ", written " : i == 2 ? " by " : " ");
         hdx_doc_text(&r->p, value->as.text.at, value->as.text.len);
     }
@@ -102,11 +102,8 @@ static void put_name(report *r, const hdx_cell *step)
 {
     const hdx_cell *class_name = hdx_cell_member(step, "class"), *label = hdx_cell_member(step, "label");
     const bool      text = label->kind == HDX_CELL_TEXT;
-    if (text && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0) {
-        hdx_doc_string(&r->p, "class ");
-        hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+    if (hdx_section_put_class(r, class_name, label))
         return;
-    }
     if (class_name->kind == HDX_CELL_TEXT)
         hdx_doc_class(&r->p, class_name->as.text);
     if (text && !r->options->redact) {

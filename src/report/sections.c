@@ -172,6 +172,16 @@ static bool is_number(const hdx_column *c)
            (c->unit != HDX_UNIT_NONE || c->type == HDX_TYPE_UNSIGNED || c->type == HDX_TYPE_REAL);
 }
 
+bool hdx_section_put_class(report *r, const hdx_cell *class_name, const hdx_cell *label)
+{
+    if (class_name->kind != HDX_CELL_TEXT || !hdx_text_is(class_name->as.text, "java.lang.Class") ||
+        label->kind != HDX_CELL_TEXT || label->as.text.len <= 6 || memcmp(label->as.text.at, "class ", 6) != 0)
+        return false; /* a String may begin with "class ", too */
+    hdx_doc_string(&r->p, "class ");
+    hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+    return true;
+}
+
 /* A class with the text of the object, as tables have it; redacted: without the text. */
 static void put_cell(report *r, const hdx_column *columns, unsigned count, const hdx_cell *row, const hdx_column *c)
 {
@@ -189,12 +199,8 @@ static void put_cell(report *r, const hdx_column *columns, unsigned count, const
         }
     if ((c->flags & HDX_COLUMN_CLASS_NAME) != 0 && cell->kind == HDX_CELL_TEXT) {
         const bool own = strcmp(c->name, "class") == 0 && label->kind == HDX_CELL_TEXT;
-        const bool class_object = own && label->as.text.len > 6 && memcmp(label->as.text.at, "class ", 6) == 0;
-        if (class_object) { /* "class com.acme.Cache", no content of the heap */
-            hdx_doc_string(&r->p, "class ");
-            hdx_doc_class(&r->p, (hdx_text){ label->as.text.at + 6, label->as.text.len - 6 });
+        if (own && hdx_section_put_class(r, cell, label))
             return;
-        }
         hdx_doc_class(&r->p, cell->as.text);
         if (own && !r->options->redact) {
             hdx_doc_string(&r->p, " ");
@@ -245,7 +251,7 @@ hdx_code hdx_section_table(report *r, const section *s, hdx_rows *rows, const hd
         hdx_doc_flush(&r->p);
         more = hdx_rows_next(rows, &row);
     }
-    hdx_doc_table_end(&r->p, more ? "There are more rows; this command shows all of them:" : NULL);
+    hdx_doc_table_end(&r->p, more ? "There are more rows; with --limit 0, this command shows all of them:" : NULL);
     return more ? HDX_OK : hdx_rows_end(rows, err);
 }
 
@@ -354,11 +360,13 @@ static hdx_code write_json(report *r, hdx_error *err)
             { .answer = "threads", .command = "threads", .arguments = { { "stacks", "true" } } }
     };
     const hdx_sink *sink = r->p.sink;
-    const section  *all[HDX_COUNT(first) + 1 + HDX_COUNT(sections)];
+    const section  *all[HDX_COUNT(first) + 2 + HDX_COUNT(sections)], *growth = NULL;
     unsigned        count = 0, written = 0;
     hdx_code        code = HDX_OK;
     for (unsigned i = 0; i < HDX_COUNT(first); i++)
         all[count++] = &first[i];
+    if (r->options->growth != NULL)
+        growth = all[count++] = hdx_section_of_growth(r->options->dumps);
     all[count++] = &map_table;
     for (unsigned i = 0; i < HDX_COUNT(sections); i++)
         all[count++] = &sections[i];
@@ -368,7 +376,8 @@ static hdx_code write_json(report *r, hdx_error *err)
         hdx_buffer key = hdx_buffer_of(NULL);
         if ((all[i]->flags & HDX_SECTION_SLOW) != 0 && r->options->quick)
             continue;
-        if ((code = hdx_section_run(r->s, all[i], &rows, err)) != HDX_OK) {
+        code = hdx_section_run(all[i] == growth ? r->options->growth : r->s, all[i], &rows, err);
+        if (code != HDX_OK) {
             code = hdx_section_tolerate(r, all[i]->command, code, err);
             continue;
         }

@@ -44,6 +44,8 @@ hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx
 hdx_code hdx_section_tolerate(report *r, const char *command, hdx_code code, hdx_error *err);
 /* Returns a key of the head of the document, such as "damage"; a null cell if there is none. */
 const hdx_cell *hdx_section_head(const hdx_rows *rows, const char *name);
+/* Writes "class com.acme.Cache" and returns true if an object, by its class and label, is a class. */
+bool hdx_section_put_class(report *r, const hdx_cell *class_name, const hdx_cell *label);
 /* Writes rows as a table. *row: the first row, which was read already. */
 hdx_code hdx_section_table(report *r, const section *s, hdx_rows *rows, const hdx_cell *row, hdx_error *err);
 
@@ -57,6 +59,7 @@ bool     hdx_section_lacks_roots(const hdx_cell *info);
 /* ---- stacks.c ---- */
 hdx_code hdx_section_threads(report *r, hdx_error *err);
 /* ---- growth.c ---- */
-hdx_code hdx_section_growth(report *r, hdx_error *err);
+hdx_code       hdx_section_growth(report *r, hdx_error *err);
+const section *hdx_section_of_growth(size_t dumps);
 
 #endif

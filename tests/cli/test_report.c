@@ -69,6 +69,29 @@ Test(report, without_texts_of_the_heap_has_none)
     ran_free(&r);
 }
 
+/* Labels of class objects are names of code, but a String may look the same. */
+Test(report, without_texts_of_the_heap_lacks_those_that_look_like_a_class)
+{
+    dump_maker    *m = dump_maker_new(8);
+    const uint64_t object = dump_maker_class(m, "java.lang.Object", 0, ""),
+                   string = dump_maker_class(m, "java.lang.String", object, "value:L coder:B hash:I"),
+                   list = dump_maker_class(m, "app.List", object, "text:L");
+    const uint64_t secret = dump_maker_string(m, string, "class hunter2"),
+                   all = dump_maker_instance(m, list, DUMP_VALUES(secret));
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, all, 0, 0);
+    dump_maker_root(m, HDX_SUB_ROOT_JNI_GLOBAL, secret, 0, 0);
+    dump_maker_save(m, "secret.hprof");
+    dump_maker_free(m);
+    ran r = tool_sh("\"$H\" report secret.hprof --quiet");
+    expect_in(&r, "class hunter2");
+    ran_free(&r);
+    r = tool_sh(
+        "\"$H\" report secret.hprof --redact --quiet && \"$H\" report secret.hprof --redact --format md --quiet");
+    cr_expect(r.code == 0 && strstr(r.out, "hunter2") == NULL, "%s", strstr(r.out, "hunter2"));
+    expect_in(&r, "<td class=t>0x");
+    ran_free(&r);
+}
+
 Test(report, shows_hostile_names_as_text)
 {
     save_dump_of_class("bad.hprof", "<script>alert(1)</script>\xe2\x80\xae\"'&");
@@ -223,6 +246,10 @@ Test(report, of_more_dumps_draws_how_each_class_path_grew)
         "</title><polyline fill=none stroke=currentColor stroke-width=1.5 points=\"2.0,18.0 45.0,17.2 88.0,2.0\"/>");
     ran_free(&r);
     expect_same_numbers("1.hprof 2.hprof 3.hprof");
+    r = tool_sh("\"$H\" report 1.hprof 2.hprof 3.hprof --format json --quiet | python3 -c \"import json,sys;"
+                "print(len(json.load(sys.stdin)['trend --by dominator']['dumps']))\"");
+    cr_expect_str_eq(r.out, "3\n", "%s", r.err);
+    ran_free(&r);
 }
 
 /* ---- what is missing ---- */
