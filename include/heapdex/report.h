@@ -10,8 +10,8 @@
  *         code = hdx_report_write(session, &html, &sink, &err);
  *
  * The report says what the heap is, what stands out, who holds the memory, and what the dump cannot tell. Each section
- * names the command that gives the same rows. Rows of some answers can also be drawn by other programs
- * (hdx_picture_write).
+ * names the command that gives the same rows. The rows of a single answer can be written as a page in the same style
+ * (hdx_page_write), and those of some answers can be drawn by other programs (hdx_picture_write).
  */
 #ifndef HEAPDEX_REPORT_H
 #define HEAPDEX_REPORT_H
@@ -47,6 +47,30 @@ typedef struct hdx_report_options {
  */
 HDX_API hdx_code hdx_report_write(hdx_session *s, const hdx_report_options *options, const hdx_sink *sink,
                                   hdx_error *err);
+
+/* ---- pages ---- */
+#define HDX_PAGE_ROWS_MOST     100u     /* rows of a table on a page */
+#define HDX_PAGE_HTML_MOST     1500000u /* bytes */
+#define HDX_PAGE_MARKDOWN_MOST 65536u   /* bytes, so at most as many characters */
+
+typedef struct hdx_page_options {
+    hdx_report_format format; /* HDX_REPORT_HTML or HDX_REPORT_MARKDOWN */
+    /* the call that gives the rows, without heapdex and --limit: "diff a.hprof b.hprof"; NULL: the page names none */
+    const char *command;
+    bool        bytes; /* sizes are written in bytes, not as 1.5 MB */
+} hdx_page_options;
+
+/*
+ * Writes rows and their document as a page: the result, what is known about the dumps, the rows as a table with a line
+ * for each list of numbers, and the lists of the document as tables. Leaks and findings of check are also described.
+ * REQUIRES: no row was read yet; the answer was not run with the argument document = false.
+ * All rows are read before the page is written. Its last section reports what was left out: rows beyond
+ * HDX_PAGE_ROWS_MOST, and what exceeds the size of the page. The caller keeps the options and the sink, which receives
+ * UTF-8 in pieces, and closes the rows. One thread at a time may use the rows.
+ * Returns HDX_USAGE for HDX_REPORT_JSON, HDX_IO if the sink failed, HDX_LIMIT if memory is short, or the error that
+ * ended the rows.
+ */
+HDX_API hdx_code hdx_page_write(hdx_rows *rows, const hdx_page_options *options, const hdx_sink *sink, hdx_error *err);
 
 /* ---- pictures ---- */
 typedef enum hdx_picture_format {

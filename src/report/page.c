@@ -82,7 +82,7 @@ void hdx_doc_class(page *p, hdx_text name)
 
 void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit)
 {
-    const hdx_render_options options = { .human_sizes = true };
+    const hdx_render_options options = { .human_sizes = !p->bytes };
     hdx_buffer               shown = hdx_buffer_of(NULL);
     if (cell->kind == HDX_CELL_ABSENT)
         hdx_buffer_text(&shown, "(not in the dump)");
@@ -122,7 +122,8 @@ void hdx_doc_begin(page *p, const char *title)
     put(p, "</style></head><body><main><h1>");
     hdx_doc_string(p, title);
     put(p, "</h1>\n");
-    flush(p);
+    if (p->listed)
+        flush(p);
 }
 
 void hdx_doc_flush(page *p)
@@ -203,6 +204,8 @@ void hdx_doc_paragraph_begin(page *p) { put_for(p, "<p>", ""); }
 void hdx_doc_paragraph_end(page *p) { put_for(p, "</p>\n", "\n\n"); }
 void hdx_doc_strong_begin(page *p) { put_for(p, "<b>", "**"); }
 void hdx_doc_strong_end(page *p) { put_for(p, "</b>", "**"); }
+void hdx_doc_dim_begin(page *p) { put_for(p, "<span class=dim>", ""); }
+void hdx_doc_dim_end(page *p) { put_for(p, "</span>", ""); }
 void hdx_doc_card_begin(page *p) { put_for(p, "<div class=card>", ""); }
 void hdx_doc_card_end(page *p) { put_for(p, "</div>\n", "\n"); }
 
@@ -246,17 +249,13 @@ void hdx_doc_sentence(page *p, const hdx_cell *text)
 
 void hdx_doc_facts(page *p) { put_for(p, "<dl>", "| | |\n| --- | --- |\n"); }
 
-void hdx_doc_fact_begin(page *p) { put_for(p, "<div><dt>", "| "); }
-void hdx_doc_fact_value(page *p) { put_for(p, "</dt><dd>", " | "); }
-void hdx_doc_fact_end(page *p) { put_for(p, "</dd></div>", " |\n"); }
-
 void hdx_doc_fact(page *p, const char *name, const hdx_cell *value, hdx_unit unit)
 {
-    hdx_doc_fact_begin(p);
+    put_for(p, "<div><dt>", "| ");
     hdx_doc_string(p, name);
-    hdx_doc_fact_value(p);
+    put_for(p, "</dt><dd>", " | ");
     hdx_doc_value(p, value, unit);
-    hdx_doc_fact_end(p);
+    put_for(p, "</dd></div>", " |\n");
 }
 
 void hdx_doc_facts_end(page *p) { put_for(p, "</dl>\n", "\n"); }
@@ -291,10 +290,7 @@ void hdx_doc_commands(page *p, const char *command, const char *const *dumps, si
     put_for(p, "</pre>\n", "</pre>\n\n");
 }
 
-void hdx_doc_command(page *p, const char *command, const char *dump)
-{
-    hdx_doc_commands(p, command, &dump, dump != NULL ? 1 : 0);
-}
+void hdx_doc_command(page *p, const char *command, const char *dump) { hdx_doc_commands(p, command, &dump, 1); }
 
 void hdx_doc_code(page *p, hdx_text command, const char *dump, const hdx_cell *object)
 {
@@ -308,6 +304,20 @@ void hdx_doc_code(page *p, hdx_text command, const char *dump, const hdx_cell *o
     }
     put(p, "</code>");
 }
+
+void hdx_doc_call(page *p, const char *call, const char *more)
+{
+    put_for(p, "<pre tabindex=0>$ heapdex ", "<pre>$ heapdex ");
+    while (*call != '\0') { /* only a single word may be cut */
+        const size_t word = strcspn(call, " ") + 1, len = strnlen(call, word);
+        hdx_doc_cut(p, call, len, TEXT_MOST);
+        call += len;
+    }
+    hdx_doc_string(p, more);
+    put_for(p, "</pre>\n", "</pre>\n\n");
+}
+
+void hdx_doc_break(page *p) { put(p, "<br>"); }
 
 void hdx_doc_details(page *p, const char *summary)
 {

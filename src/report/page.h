@@ -20,6 +20,7 @@ typedef struct page {
     hdx_buffer                out;
     uint64_t                  written; /* bytes */
     bool                      broken;  /* the sink failed */
+    bool                      bytes;   /* sizes are written in bytes, not as 1.5 MB */
     bool                      listed;  /* HTML begins with a list of its sections, so it is held until hdx_doc_end */
     bool                      has_row_head;
     const char               *title; /* of the section, or the heading within it */
@@ -58,6 +59,8 @@ void hdx_doc_paragraph_begin(page *p);
 void hdx_doc_paragraph_end(page *p);
 void hdx_doc_strong_begin(page *p);
 void hdx_doc_strong_end(page *p);
+void hdx_doc_dim_begin(page *p); /* less prominent */
+void hdx_doc_dim_end(page *p);
 void hdx_doc_card_begin(page *p); /* a box around blocks */
 void hdx_doc_card_end(page *p);
 void hdx_doc_say(page *p, const char *text);
@@ -65,19 +68,15 @@ void hdx_doc_say(page *p, const char *text);
 void hdx_doc_sentence(page *p, const hdx_cell *text);
 void hdx_doc_facts(page *p);
 void hdx_doc_fact(page *p, const char *name, const hdx_cell *value, hdx_unit unit);
-/* The same for a name and a value that the caller writes, before and after hdx_doc_fact_value. */
-void hdx_doc_fact_begin(page *p);
-void hdx_doc_fact_value(page *p);
-void hdx_doc_fact_end(page *p);
 void hdx_doc_facts_end(page *p);
-/*
- * "$ heapdex histogram app.hprof": the command that gives the rows of the section. dump NULL: the command names its
- * dumps.
- */
+/* "$ heapdex histogram app.hprof": the command that gives the rows of the section. */
 void hdx_doc_command(page *p, const char *command, const char *dump);
 void hdx_doc_commands(page *p, const char *command, const char *const *dumps, size_t count); /* about several */
 /* The same within a paragraph. object: an address that follows the dump; NULL: none. */
 void hdx_doc_code(page *p, hdx_text command, const char *dump, const hdx_cell *object);
+/* The same for a whole call, quoted for a shell, and what follows it: "diff a.hprof b.hprof" and " --limit 0". */
+void hdx_doc_call(page *p, const char *call, const char *more);
+void hdx_doc_break(page *p);                        /* a new line within a paragraph, a step or a cell */
 void hdx_doc_details(page *p, const char *summary); /* closed at first, where the format can do that */
 void hdx_doc_details_end(page *p);
 

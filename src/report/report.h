@@ -7,6 +7,8 @@
  *   page.c       the document: headings, paragraphs, tables, paths; all text of a heap passes hdx_doc_text
  *   series.c     a list of numbers as a small line
  *   style.c      the style sheet of the HTML document
+ *   answer_page.c  one answer as a page, from its declared columns; answer_cards.c: leaks and findings of check
+ *   series.c     a list of numbers as a small line
  *   picture.c    rows as a file for other programs: profile.c (folded, speedscope, pprof), map.c (SVG), dot.c (DOT)
  *
  * Nothing is computed here that an answer does not give: each section ends in the command that gives the same rows.

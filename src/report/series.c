@@ -5,7 +5,7 @@
  */
 #include "report/page.h"
 
-#define WIDTH  90u
+#define WIDTH  60u
 #define HEIGHT 20u
 #define MARGIN 2u /* half of the line must not be cut off at the edges */
 

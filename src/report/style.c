@@ -24,7 +24,7 @@ static const char style[] =
     "table{border-collapse:collapse;width:100%;font-size:.9rem}"
     "th,td{padding:.22rem .7rem;text-align:left;vertical-align:top;border-top:1px solid var(--line)}"
     "thead th{border-top:0;color:var(--dim);font-weight:600}"
-    ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}td.n{white-space:nowrap}"
     ".t{overflow-wrap:anywhere;min-width:5rem;font-weight:400}th.t{min-width:12rem}.pkg,.dim{color:var(--dim)}"
     "pre{margin:.4rem 0 0;padding:.4rem .7rem;overflow-x:auto;background:var(--card);border:1px solid var(--line);"
     "border-radius:6px}pre,code,.t{font-family:ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace}"
@@ -43,11 +43,10 @@ static const char style[] =
     "--link:#86bce2;--bad:#f0a97c}.map rect{stroke:#14171a}.map text{fill:#e4e7ea}rect.a{fill:#2c5878}"
     "rect.p{fill:#34503f}rect.r{fill:#5e4d25}rect.j{fill:#4d3c66}rect.o{fill:#2c3238}}"
     "@media print{body{max-width:none;background:#fff;color:#000}nav{display:none}h2,h3{break-after:avoid}"
-    "pre{white-space:pre-wrap}.scroll{overflow:visible}table{font-size:.7rem}th,td{padding:.12rem "
-    ".3rem}.t{font-size:.65rem}"
-    "th.t{min-width:0}tr,.card,.map{break-inside:avoid}details::details-content{content-visibility:visible;block-size:"
-    "auto}}";
+    "pre{white-space:pre-wrap}.scroll{overflow:visible}table{font-size:.7rem}th,td{padding:.12rem .3rem}"
+    ".t{font-size:.65rem}th.t{min-width:4rem}td svg{width:2.2rem}tr,.card,.map{break-inside:avoid}"
+    "details::details-content{content-visibility:visible;block-size:auto}}";
 
 const char *hdx_doc_style(void) { return style; }
 
-const char *hdx_doc_style_hash(void) { return "sha256-Rt/ljHlEI898ou1PjaM+4DmG06OJTMhFtHGRQHEww/g="; }
+const char *hdx_doc_style_hash(void) { return "sha256-3m3Qkxjm131dEdOCuh647OrLDVTwiNkDShKazm2nC98="; }

@@ -243,7 +243,7 @@ Test(report, of_more_dumps_draws_how_each_class_path_grew)
     r = tool_sh("\"$H\" report 1.hprof 2.hprof 3.hprof --quiet");
     expect_in(
         &r,
-        "</title><polyline fill=none stroke=currentColor stroke-width=1.5 points=\"2.0,18.0 45.0,17.2 88.0,2.0\"/>");
+        "</title><polyline fill=none stroke=currentColor stroke-width=1.5 points=\"2.0,18.0 30.0,17.2 58.0,2.0\"/>");
     ran_free(&r);
     expect_same_numbers("1.hprof 2.hprof 3.hprof");
     r = tool_sh("\"$H\" report 1.hprof 2.hprof 3.hprof --format json --quiet | python3 -c \"import json,sys;"
