@@ -265,6 +265,7 @@ static void store_format(const char *value, cli_call *call)
     call->parquet = strcmp(value, "parquet") == 0;
     call->sqlite = strcmp(value, "sqlite") == 0;
     call->draws = cli_draw_named(value, &call->picture);
+    call->page = cli_page_named(value, &call->page_format);
 }
 
 /* Stores an option in the call. REQUIRES: check_value accepted the value. */

@@ -129,6 +129,8 @@ typedef struct cli_call { /* texts are borrowed from argv, arrays from the arena
     const char        *encoding; /* of parquet; NULL: not given */
     bool               draws;    /* --format names a picture: likewise */
     hdx_picture_format picture;
+    bool               page; /* --format html or md: a page with the document; likewise */
+    hdx_report_format  page_format;
     bool               full_text;
     bool               text; /* --text of object: its content and no rows */
     bool               no_pager;
@@ -152,6 +154,10 @@ hdx_code cli_draw_check(const cli_call *c, hdx_error *err);
 void cli_draw_arguments(cli_call *c);
 struct cli_run;
 hdx_code cli_draw(struct cli_run *run, const cli_call *c, hdx_rows *rows, hdx_error *err);
+/* Returns whether --format names a page, and which. */
+bool cli_page_named(const char *format, hdx_report_format *out);
+/* Writes rows as a page. REQUIRES: the arguments of the call are those of the user. */
+hdx_code cli_put_page(struct cli_run *run, hdx_rows *rows, hdx_error *err);
 
 /* ---- call.c ---- */
 /* Returns the value of a parameter; NULL: not given. */

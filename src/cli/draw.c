@@ -1,5 +1,5 @@
 /*
- * draw.c - rows in a format that other programs draw: a profile, a treemap, a graph.
+ * draw.c - rows in a format that other programs draw, a profile, a treemap or a graph; and an answer as a page.
  */
 #include "cli/cli.h"
 
@@ -86,5 +86,58 @@ hdx_code cli_draw(cli_run *run, const cli_call *c, hdx_rows *rows, hdx_error *er
     if (code == HDX_OK)
         code = hdx_picture_write(rows, &options, &sink, err);
     hdx_rows_close(options.subject);
+    return code;
+}
+
+/* ---- pages ---- */
+
+bool cli_page_named(const char *format, hdx_report_format *out)
+{
+    *out = strcmp(format, "md") == 0 ? HDX_REPORT_MARKDOWN : HDX_REPORT_HTML;
+    return strcmp(format, "html") == 0 || strcmp(format, "md") == 0;
+}
+
+static void put_dump(hdx_buffer *out, const char *dump)
+{
+    hdx_buffer_text(out, *dump == '-' ? " ./" : " ");
+    cli_put_shell_word(out, dump, strlen(dump));
+}
+
+/* Writes the call that gives the rows, without --limit, which the page adds. */
+static void put_call(hdx_buffer *out, const cli_call *c)
+{
+    hdx_buffer_text(out, c->answer->name);
+    put_dump(out, c->index.dump);
+    for (size_t i = 0; i < c->word_count; i++)
+        put_dump(out, c->words[i]);
+    if (c->index.dump_number != 1)
+        hdx_buffer_format(out, " --dump-number %llu", (unsigned long long)c->index.dump_number);
+    if (c->index.index_dir != NULL) {
+        hdx_buffer_text(out, " --index-dir ");
+        cli_put_shell_word(out, c->index.index_dir, strlen(c->index.index_dir));
+    }
+    for (size_t i = 0; i < c->argument_count; i++) {
+        const hdx_argument *argument = &c->arguments[i];
+        if (strcmp(argument->name, "limit") == 0)
+            continue;
+        hdx_buffer_format(out, " --%s", argument->name);
+        if (argument->value != NULL) {
+            hdx_buffer_text(out, " ");
+            cli_put_shell_word(out, argument->value, strlen(argument->value));
+        }
+    }
+}
+
+hdx_code cli_put_page(cli_run *run, hdx_rows *rows, hdx_error *err)
+{
+    const cli_call  *c = run->call;
+    const hdx_sink   sink = cli_output_sink(run->output);
+    hdx_buffer       call = hdx_buffer_of(NULL);
+    hdx_page_options options = { .format = c->page_format, .bytes = c->bytes };
+    put_call(&call, c);
+    options.command = call.failed ? NULL : call.at;
+    const hdx_code code =
+        call.failed ? hdx_no_memory(err, "a command", call.len) : hdx_page_write(rows, &options, &sink, err);
+    hdx_buffer_free(&call);
     return code;
 }

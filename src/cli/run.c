@@ -157,6 +157,8 @@ static hdx_code render(cli_run *run, hdx_rows *rows, hdx_error *err)
     options.rest = cli_given(c, "limit") == NULL ? "--limit 0 shows all" : NULL;
     if (c->parquet)
         return cli_put_parquet(run, rows, &sink, err);
+    if (c->page)
+        return cli_put_page(run, rows, err);
     if (run->file != NULL)
         return name_database(run, hdx_sql_file_add(run->file, cli_given(c, "table"), rows, err), err);
     if (c->format != HDX_FORMAT_TABLE)
@@ -256,7 +258,7 @@ static hdx_code add_arguments(cli_run *run, cli_call *c, hdx_error *err)
         c->arguments[c->argument_count++] = (hdx_argument){ "limit", CLI_TABLE_ROWS_TEXT };
     if (lists_by_address(c))
         c->arguments[c->argument_count++] = (hdx_argument){ "sort", c->answer->order };
-    if (c->format != HDX_FORMAT_JSON)
+    if (c->format != HDX_FORMAT_JSON && !c->page)
         c->arguments[c->argument_count++] = (hdx_argument){ "document", "false" };
     if (c->full_text || c->format != HDX_FORMAT_TABLE)
         c->arguments[c->argument_count++] = (hdx_argument){ "texts", c->full_text ? "all" : "whole" };

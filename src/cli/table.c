@@ -50,6 +50,10 @@ static const struct own {
       CHOICE("format", "FORMAT", ROW_FORMATS " folded speedscope pprof svg",
              "output format; default: table. With --merge also a profile for flamegraph.pl, speedscope or pprof, and a "
              "treemap") },
+    { CLI_OPT_FORMAT, 0, "check diff leaks trend", NULL,
+      CHOICE("format", "FORMAT", ROW_FORMATS " html md",
+             "output format; default: table. html: a page without scripts; md: Markdown of at most 64 KiB, for a "
+             "ticket") },
     { CLI_OPT_FORMAT, 0, "path refs", NULL,
       CHOICE("format", "FORMAT", ROW_FORMATS " dot", "output format; default: table. dot: a graph for Graphviz") },
     { CLI_OPT_FORMAT, 0, NULL, NULL, CHOICE("format", "FORMAT", ROW_FORMATS, "output format; default: table") },
