@@ -104,7 +104,10 @@ class Read(Case):
 
     def test_head_selects_the_first_rows(self):
         for rows in (self.heap.classes, self.heap.histogram(), self.heap.sql("SELECT name FROM classes -- all")):
-            self.assertEqual(rows.head(3).to_arrow(), rows.to_arrow().slice(0, 3).combine_chunks())
+            # not the tables themselves: the dictionary of a column has the texts of its own rows only
+            head, whole = rows.head(3).to_arrow(), rows.to_arrow()
+            self.assertEqual(head.schema, whole.schema)
+            self.assertEqual(head.to_pylist(), whole.slice(0, 3).to_pylist())
             self.assertEqual(len(rows.head(3)), 3)
         self.assertEqual(len(self.heap.histogram(limit=2).head(9)), 2)
         with self.assertRaises(heapdex.Error):
