@@ -353,10 +353,10 @@ Test(path, passes_over_excluded_references)
                       "0x1040,app.Leaf,-,-,32,64\n");
     options.merge = true;
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));
-    expect_rows(rows, "0,1,0x10c0,java.lang.Thread,-,<Java Local>,1,32,112\n1,1,0x10e0,app.Node,-,next,1,32,80\n"
-                      "2,1,0x1100,java.lang.Object[],-,[],1,48,48\n3,1,0x1040,app.Leaf,-,-,1,32,64\n"
-                      "0,1,0x600,java.lang.Class,class app.Node,head,1,8,72\n1,1,-,app.Node,-,next,2,64,64\n"
-                      "2,1,0x1040,app.Leaf,-,-,1,32,64\n");
+    expect_rows(rows, "0,1,0x10c0,java.lang.Thread,-,<Java Local>,1,32,112,-\n1,1,0x10e0,app.Node,-,next,1,32,80,-\n"
+                      "2,1,0x1100,java.lang.Object[],-,[],1,48,48,-\n3,1,0x1040,app.Leaf,-,-,1,32,64,-\n"
+                      "0,1,0x600,java.lang.Class,class app.Node,head,1,8,72,-\n1,1,-,app.Node,-,next,2,64,64,-\n"
+                      "2,1,0x1040,app.Leaf,-,-,1,32,64,-\n");
     const char *fields[] = { "app.Node#next", "*Object[]#[*]" };
     options = (hdx_path_options){ .exclude = HDX_EXCLUDE_WEAK, .exclude_fields = fields, .exclude_field_count = 2 };
     ok(hdx_query_path(&h.q, &c, 1, &options, &rows, &h.err));

@@ -39,9 +39,9 @@ const hdx_column hdx_merged_columns[COLUMNS] = {
         HDX_COLUMN("address", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "object of the line; null if there are several"),
     [CLASS] = HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                          "class of these objects; null in the row of the branches that are too small"),
-    [LABEL] = HDX_COLUMN("label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
-                         "label of the object, such as its text or name; null if it has none or there are several; "
-                         "(3 others): the row of three branches that are too small"),
+    [LABEL] = HDX_COLUMN(
+        "label", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_LABEL | HDX_COLUMN_LATE,
+        "label, such as its text or name; null for several objects; (3 others): three branches that are too small"),
     [REFERENCE] = HDX_COLUMN("reference", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_REFERENCE,
                              "name of the reference to the next line, [] for elements; null at the end of paths"),
     [INSTANCES] = HDX_COLUMN("instances", UNSIGNED, COUNT, HDX_COLUMN_NULLABLE | HDX_COLUMN_TIMES,

@@ -505,8 +505,8 @@ static const hdx_parameter parameters[] = {
       .value = "SHARE|N",
       .preset = "0.1%",
       .needs = "merge",
-      .sentence = "smallest branch of merged paths: a share of the selected objects such as 1%, or a number of them; "
-                  "0.1% by default, 0 shows all" },
+      .sentence =
+          "smallest branch of merged paths, as a share or number of the selected objects; 0.1% by default, 0: all" },
 };
 
 /* Lists the members of a set; named objects come first, in the given order. */
