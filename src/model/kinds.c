@@ -33,7 +33,7 @@ const char *hdx_object_kind_name(hdx_object_kind kind)
 }
 
 /*
- * Everything that is called after a type of root. `tag` is that of the HPROF sub-record, and `name` is the type on the
+ * All names of the types of roots. `tag` is that of the HPROF sub-record, and `name` is the type on the
  * command line (MAT 4.1, HPROF 5.1; Android's have their own names). `title` is MAT's name (GCRootInfo and its
  * messages), which it also gives to locals as references of their thread (MAT 3.4); JNI_MONITOR, which MAT lacks, has
  * one because locals may have that type, and NULL means neither. `words` is that name within a sentence. `description`
