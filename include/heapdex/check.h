@@ -38,7 +38,7 @@ typedef struct hdx_check_step {
 
 /* A rule that the heap complies with, or one finding of a rule that it violates. */
 typedef struct hdx_check_result {
-    const char *rule;          /* as given, without name and reason */
+    const char *rule;          /* text of the rule, without its name and reason */
     const char *name, *reason; /* NULL: none */
     /* stable name of the kind of rule: "max-retained", "growth-objects", "no-leaks" ... */
     const char     *kind;

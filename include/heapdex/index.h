@@ -43,7 +43,8 @@ typedef struct hdx_index_options {
     /* of ids in the build: 32 or 64 (for tests); 0: chosen by the number of objects and references */
     unsigned     width;
     hdx_progress progress;
-    /* Called with one line for people, for example "the dump changed since it was indexed: rebuilding". May be NULL. */
+    /* Called with a message of one line, for example "the dump changed since it was indexed: rebuilding". May be NULL.
+     */
     void (*notice)(void *context, const char *line);
     void *notice_context;
     /*

@@ -65,8 +65,8 @@ typedef struct hdx_page_options {
  * for each list of numbers, and the lists of the document as tables. Leaks and findings of check are also described.
  * REQUIRES: no row was read yet; the answer was not run with the argument document = false.
  * All rows are read before the page is written. Its last section reports what was left out: rows beyond
- * HDX_PAGE_ROWS_MOST, and what exceeds the size of the page. The caller keeps the options and the sink, which receives
- * UTF-8 in pieces, and closes the rows. One thread at a time may use the rows.
+ * HDX_PAGE_ROWS_MOST, and what exceeds the size of the page. The caller still owns the options and the sink, and
+ * closes the rows. The sink receives UTF-8 in pieces. One thread at a time may use the rows.
  * Returns HDX_USAGE for HDX_REPORT_JSON, HDX_IO if the sink failed, HDX_LIMIT if memory is short, or the error that
  * ended the rows.
  */
@@ -86,7 +86,7 @@ typedef enum hdx_picture_format {
 typedef struct hdx_picture_options {
     hdx_picture_format format;
     const char        *title;   /* of the whole picture, such as the name of the dump */
-    hdx_rows          *subject; /* for rows of refs: rows of `object` about the object; NULL: other rows */
+    hdx_rows          *subject; /* for rows of `refs`: the answer `object` about the same object; otherwise NULL */
     bool               inbound; /* for rows of refs: they lead to the object */
 } hdx_picture_options;
 
@@ -95,8 +95,8 @@ typedef struct hdx_picture_options {
  * FOLDED, SPEEDSCOPE, PPROF and SVG need all rows of dominators --merge in their order; the weights of a profile add up
  * to the retained size of the tree, to the byte. DOT needs rows of path or refs. Returns HDX_USAGE for other rows, and
  * for a graph of more than HDX_PICTURE_NODES_MOST objects; HDX_IO if the sink failed; the error that ended the rows.
- * HDX_LIMIT: memory is short. The caller keeps the options and the sink, and closes the rows. Pictures follow the rule
- * of threads of their rows.
+ * HDX_LIMIT: memory is short. The caller still owns the options and the sink, and closes the rows. One thread at a time
+ * may use the rows.
  */
 HDX_API hdx_code hdx_picture_write(hdx_rows *rows, const hdx_picture_options *options, const hdx_sink *sink,
                                    hdx_error *err);

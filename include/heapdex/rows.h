@@ -106,7 +106,7 @@ typedef enum hdx_column_flag {
     /* text of an object, for example of a String: tables print it after the class in a column "object" */
     HDX_COLUMN_LABEL = 32,
     HDX_COLUMN_SPARE = 64,   /* omitted first if a terminal is narrow */
-    HDX_COLUMN_CHOSEN = 128, /* set in rows: the caller named the column (hdx_rows_select) */
+    HDX_COLUMN_CHOSEN = 128, /* set by hdx_rows_select: the caller selected the column by its name */
     HDX_COLUMN_SHARE = 256,  /* a percentage of a whole whose rows do not overlap: a table prints the sum */
     /* Tables print these columns as part of the column "object": */
     HDX_COLUMN_DEPTH = 512,      /* depth of the row in a tree */
@@ -191,7 +191,7 @@ HDX_API const hdx_member *hdx_rows_head(const hdx_rows *rows, unsigned i);
 HDX_API const char *hdx_rows_title(const hdx_rows *rows);
 
 /*
- * Returns one line for people that explains why there are no rows, and what to query instead ("nothing is dominated by
+ * Returns one line that explains why there are no rows, and what to query instead ("nothing is dominated by
  * it"). REQUIRES: hdx_rows_next returned false without giving a row. NULL if no reason is known. Valid until
  * hdx_rows_close.
  */

@@ -115,8 +115,8 @@ HDX_API hdx_code hdx_source_read_many(hdx_source *source, hdx_read *reads, size_
 
 /*
  * Returns the damage of the container that was found so far, in the order of the file. The array is valid until
- * hdx_source_close. The list is complete after a stream was read to its end. It has at most 1000 entries; if damage
- * ends the data, the last entry has that position.
+ * hdx_source_close. The list is complete after a stream was read to its end. It has at most 1000 entries; if
+ * nothing can be read after a damaged place, the last entry has the position of that place.
  */
 HDX_API size_t hdx_source_damage(const hdx_source *source, const hdx_damage **entries);
 

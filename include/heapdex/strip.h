@@ -27,7 +27,7 @@ extern "C" {
 
 typedef enum hdx_strip_policy {
     HDX_STRIP_NONE,
-    HDX_STRIP_MATRIX, /* primitive arrays are dropped, except for texts of Strings and one of equal bitmaps */
+    HDX_STRIP_MATRIX, /* primitive arrays are dropped, except texts of Strings and one copy of equal bitmaps */
     /*
      * objects of the zygote and image heaps are dropped; array contents are cut, but record lengths still include them
      */

@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-#define PATIENCE  (64u << 20) /* bytes of map below which the form is not reconsidered */
+#define PATIENCE  (64u << 20) /* bytes of the bit map; a smaller one keeps its encoding */
 #define SET_START 1024u
 
 /* ---- chunks ---- */

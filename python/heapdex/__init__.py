@@ -368,8 +368,8 @@ class Rows(_Read):
         return self._heap._stream(self._name, self._arguments)
 
     def __repr__(self) -> str:
-        said = "".join(f", {name}={_text(value)!r}" for name, value in self._arguments)
-        return f"<heapdex rows of {self._name}{said}>"
+        arguments = "".join(f", {name}={_text(value)!r}" for name, value in self._arguments)
+        return f"<heapdex rows of {self._name}{arguments}>"
 
 
 class Statement(_Read):
@@ -380,16 +380,16 @@ class Statement(_Read):
     """
 
     def __init__(self, heap: "Heap", text: str, oql: bool = False, most: int = 0) -> None:
-        self._heap, self._said, self._oql, self._most = heap, text, oql, most
+        self._heap, self._given_text, self._oql, self._most = heap, text, oql, most
 
     @property
     def text(self) -> str:
         """The SQL statement; for OQL, its translation to SQL."""
-        return self._heap._translated(self._said) if self._oql else self._said
+        return self._heap._translated(self._given_text) if self._oql else self._given_text
 
     def head(self, count: int = 5) -> "Statement":
         """Selects the first ``count`` rows; a notebook shows all of them."""
-        rows = Statement(self._heap, self._said, self._oql, _first(count, self._most))
+        rows = Statement(self._heap, self._given_text, self._oql, _first(count, self._most))
         rows._most_shown = max(count, _shown.ROWS)
         return rows
 
@@ -402,7 +402,7 @@ class Statement(_Read):
         return _shown.Page(reader.columns, rows[:most], -1 if len(rows) > most else 0)
 
     def __repr__(self) -> str:
-        return f"<heapdex {'query' if self._oql else 'statement'} {self._said!r}>"
+        return f"<heapdex {'query' if self._oql else 'statement'} {self._given_text!r}>"
 
 
 class Answer:
@@ -488,7 +488,7 @@ def _c_arguments(arguments: Sequence[Tuple[str, Optional[bytes]]]) -> Any:
     return given
 
 
-def _said(text: str) -> bytes:
+def _statement(text: str) -> bytes:
     if "\0" in text:
         raise Error("usage", "a statement has no NUL")
     return text.encode()
@@ -888,9 +888,9 @@ class Heap:
                     return int(code)
                 session.connections.append(opened.value or 0)
             sql = session.connections[0]
-            return int(_lib.hdx_sql_arrow(sql, said, limit, ctypes.byref(stream), ctypes.byref(err)))
+            return int(_lib.hdx_sql_arrow(sql, statement, limit, ctypes.byref(stream), ctypes.byref(err)))
 
-        said, limit = _said(text), min(most, (1 << 64) - 1)
+        statement, limit = _statement(text), min(most, (1 << 64) - 1)
         return self._asked(call)
 
     def _graph(self) -> ctypes.c_void_p:
@@ -907,9 +907,9 @@ class Heap:
         def call(session: _Session, _: _Stream, err: _Error) -> int:
             graph = ctypes.c_void_p()
             code = _lib.hdx_session_graph(session.at, 0, ctypes.byref(graph), ctypes.byref(err))
-            return int(code or _lib.hdx_oql_translate(graph, said, ctypes.byref(sql), ctypes.byref(err)))
+            return int(code or _lib.hdx_oql_translate(graph, statement, ctypes.byref(sql), ctypes.byref(err)))
 
-        said, sql = _said(query), ctypes.c_void_p()
+        statement, sql = _statement(query), ctypes.c_void_p()
         self._asked(call)
         try:
             return _text(ctypes.string_at(sql.value or 0))

@@ -47,10 +47,10 @@ def _of_manifest(manifest: str) -> List[source.Dump]:
     for number, row in enumerate(_rows(manifest), 1):
         if not isinstance(row, dict) or not row.get("dump"):
             raise Error("usage", f"row {number} names no dump; a manifest needs a column dump", manifest)
-        told = str(row.pop("dump"))
-        path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), told))
+        named = str(row.pop("dump"))
+        path = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(manifest)), named))
         name = row.pop("dump_id", None)
-        name = source.checked_id(str(name), told) if name else source.id_of(path)
+        name = source.checked_id(str(name), named) if name else source.id_of(path)
         known = [(str(key), str(value)) for key, value in row.items() if key and value not in (None, "")]
         dumps.append(source.Dump(path, name, tuple(known)))
     return dumps

@@ -48,7 +48,7 @@ const hdx_answer *const *hdx_answers(size_t *count)
         &hdx_answer_strip,
         &hdx_answer_restore,
     };
-    _Static_assert(HDX_COUNT(all) == HDX_COUNT(entries), "both lists have all answers");
+    _Static_assert(HDX_COUNT(all) == HDX_COUNT(entries), "`entries` and `all` have the same number of answers");
     *count = HDX_COUNT(all);
     return all;
 }

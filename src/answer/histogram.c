@@ -41,7 +41,7 @@ static hdx_code scan(hdx_session *s, const hdx_arguments *a, hdx_rows **out, hdx
 static bool counts_do(const hdx_query *q, const hdx_arguments *a)
 {
     const hdx_by by = hdx_histogram_by(a);
-    return q->scope == HDX_ALL && !hdx_histogram_retains(q, a) &&
+    return q->scope == HDX_ALL && !hdx_histogram_retains(q, a) && !hdx_histogram_names_origins(q, a) &&
            (by == HDX_BY_CLASS || by == HDX_BY_PACKAGE || by == HDX_BY_SUPERCLASS);
 }
 

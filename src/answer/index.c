@@ -296,7 +296,8 @@ static const hdx_column estimate_columns[] = {
     HDX_COLUMN("memory", UNSIGNED, BYTES, 0, "peak resident memory of the step without --memory"),
     HDX_COLUMN("disk", UNSIGNED, BYTES, 0, "estimated size of its files"),
     HDX_COLUMN("seconds", REAL, SECONDS, 0, "estimated wall time"),
-    HDX_COLUMN("least", UNSIGNED, BYTES, 0, "peak resident memory of the step with the smallest sufficient --memory"),
+    HDX_COLUMN("least", UNSIGNED, BYTES, 0,
+               "estimated peak resident memory of the step under the smallest --memory that is enough for it"),
 };
 static const hdx_form      estimate_form = { NULL, NULL, estimate_columns, HDX_COUNT(estimate_columns) };
 static const hdx_parameter estimate_parameters[] = {

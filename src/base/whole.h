@@ -31,7 +31,8 @@ typedef struct hdx_whole_file {
 int hdx_whole_begin(hdx_whole_file *w, hdx_io *io, const char *path, const hdx_access *access);
 /* Syncs and closes the file, renames it, and syncs its folder. Returns 0 or a negative errno. */
 int hdx_whole_commit(hdx_whole_file *w);
-/* Removes what is not complete. REQUIRES hdx_whole_begin, whatever it returned, or all zero. May be called twice. */
+/* Removes what is not complete. REQUIRES: hdx_whole_begin was called, even if it failed, or all is zero. May be called
+ * twice. */
 void hdx_whole_drop(hdx_whole_file *w);
 
 /*

@@ -71,7 +71,8 @@ const char *hdx_batch_id_of(hdx_arena *arena, const char *path, const char *whol
 #define BATCH_MOST_COLUMNS  512u
 #define BATCH_MOST_FIELDS   (4u << 20) /* of all dumps together */
 typedef hdx_code batch_take(void *context, const hdx_flat *row, uint64_t line, hdx_error *err);
-/* Pass the rows one by one. What they point to is in the arena, which is emptied after each. `name` is for messages. */
+/* Pass the rows one by one. Their pointers lead into the arena, which is emptied after each row. `name`: for messages
+ */
 hdx_code hdx_batch_manifest_csv(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,
                                 void *context, hdx_error *err);
 hdx_code hdx_batch_manifest_jsonl(const char *name, const char *text, size_t len, hdx_arena *arena, batch_take *take,

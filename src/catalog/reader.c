@@ -71,7 +71,7 @@ static hdx_code check_file(hdx_io *io, const char *path, uint64_t size, uint32_t
     if ((rc = io->stat(io, path, &stat)) < 0)
         code = hdx_fail(err, HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot be read: %s", strerror(-rc));
     else if ((uint64_t)stat.st_size != size || size == 0)
-        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "%lld bytes; catalog.sum has %llu",
+        code = hdx_fail(err, HDX_DAMAGED, HDX_CATALOG_FILE, HDX_NOWHERE, "has %lld bytes, but catalog.sum states %llu",
                         (long long)stat.st_size, (unsigned long long)size);
     else if ((rc = io->map(io, fd, size, &at)) < 0)
         code = hdx_fail(err, rc == -ENOMEM ? HDX_LIMIT : HDX_IO, HDX_CATALOG_FILE, HDX_NOWHERE, "cannot map: %s",

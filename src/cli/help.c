@@ -211,7 +211,7 @@ static void put_all_options(hdx_buffer *out)
 {
     cli_option   options[CLI_OPTIONS_MAX];
     const size_t count = cli_options_of(NULL, options);
-    hdx_buffer_text(out, "options of every command to which they apply:\n");
+    hdx_buffer_text(out, "common options:\n");
     for (size_t i = 0; i < count; i++)
         put_option_line(out, &options[i]);
     hdx_buffer_text(out, "\n--opt value and --opt=value are the same. Options may appear anywhere; -- ends\nthem. "

@@ -154,13 +154,13 @@ static void put_valid(column *c, uint64_t row, bool has)
 }
 
 /* Same for n rows, a word of bits at a time. */
-static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint32_t n)
+static void put_valid_rows(column *c, uint64_t row, const uint64_t *present, uint32_t n)
 {
     uint64_t has = 0;
     for (uint32_t i = 0; i < n / 64; i++)
-        has += (unsigned)__builtin_popcountll(there[i]);
+        has += (unsigned)__builtin_popcountll(present[i]);
     if (n % 64 != 0)
-        has += (unsigned)__builtin_popcountll(there[n / 64] & ((1ull << n % 64) - 1));
+        has += (unsigned)__builtin_popcountll(present[n / 64] & ((1ull << n % 64) - 1));
     if (has == n && c->nulls == 0)
         return;
     uint8_t *to = (uint8_t *)hdx_buffer_room(&c->valid, (row + n) / 8 + 24 - c->valid.len);
@@ -171,7 +171,7 @@ static void put_valid_rows(column *c, uint64_t row, const uint64_t *there, uint3
         memset(to, 0xff, row / 8 + 1);
     to[row / 8] &= (uint8_t)((1u << row % 8) - 1);
     for (uint32_t at = 0; at < n; at += 64) {
-        const uint64_t bits = n - at < 64 ? there[at / 64] & ((1ull << (n - at)) - 1) : there[at / 64];
+        const uint64_t bits = n - at < 64 ? present[at / 64] & ((1ull << (n - at)) - 1) : present[at / 64];
         uint8_t       *word = to + (row + at) / 8;
         const unsigned shift = (unsigned)((row + at) % 8);
         const uint64_t low = bits << shift | (shift != 0 ? (uint64_t)*word : 0);
@@ -271,9 +271,9 @@ static void add_numbers(stream *s, column *c, const hdx_vector *v)
     else
         memset(to, 0, n * 8ull);
     c->values.len += n * 8ull;
-    if (v->there != NULL && v->numbers != NULL)
-        put_valid_rows(c, s->batch_rows, v->there, n);
-    for (uint32_t i = 0; i < n && (v->numbers == NULL || (v->there == NULL && c->nulls > 0)); i++)
+    if (v->present != NULL && v->numbers != NULL)
+        put_valid_rows(c, s->batch_rows, v->present, n);
+    for (uint32_t i = 0; i < n && (v->numbers == NULL || (v->present == NULL && c->nulls > 0)); i++)
         put_valid(c, s->batch_rows + i, v->numbers != NULL);
 }
 

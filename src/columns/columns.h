@@ -1,5 +1,5 @@
 /*
- * columns.h - the room that passes rows to other programs column by column. <heapdex/columns.h> is its public part.
+ * columns.h - passes rows to other programs column by column. <heapdex/columns.h> is its public part.
  *
  *   runs.c       rows of any answer in runs: as their source has them, or collected from cells
  *   arrow.c      Arrow C streams
@@ -7,8 +7,8 @@
  *   encode.c     the encodings of a page
  *   thrift.c     headers and footer, in Thrift's compact protocol
  *
- * It does not know questions or heaps. Large tables are fast because their source computes columns in runs (rows.h);
- * all other rows are converted cell by cell.
+ * This room does not depend on questions or heaps. Large tables are fast because their source computes columns in runs
+ * (rows.h); all other rows are converted cell by cell.
  */
 #ifndef HDX_COLUMNS_COLUMNS_H
 #define HDX_COLUMNS_COLUMNS_H
@@ -30,7 +30,7 @@ typedef struct hdx_runs {
     hdx_vector       *vectors; /* of the current run, one for each column */
     uint32_t          count;   /* number of its rows */
     /* For rows that are read one by one: */
-    uint64_t  *numbers, *there;
+    uint64_t  *numbers, *present;
     hdx_text  *texts;
     hdx_buffer bytes; /* of texts */
 } hdx_runs;
@@ -41,7 +41,7 @@ void     hdx_runs_close(hdx_runs *r); /* does not close the rows */
 /* Returns whether a row has a value. */
 static inline bool hdx_vector_has(const hdx_vector *v, uint32_t i)
 {
-    return (v->numbers != NULL || v->each != NULL) && (v->there == NULL || hdx_bits_test(v->there, i));
+    return (v->numbers != NULL || v->each != NULL) && (v->present == NULL || hdx_bits_test(v->present, i));
 }
 static inline hdx_text hdx_vector_text(const hdx_vector *v, uint32_t i)
 {
@@ -62,7 +62,7 @@ hdx_code hdx_arrow_stream(hdx_rows *rows, const hdx_keeper *keeper, struct Arrow
 /* Appends bit-packed and repeated values of `width` bits (at most 32). */
 void hdx_encode_hybrid(hdx_buffer *out, const uint32_t *values, uint32_t count, unsigned width);
 /* Appends the bits of the definition level: 1 for a row with a value. */
-void                   hdx_encode_levels(hdx_buffer *out, const uint64_t *there, uint32_t count);
+void                   hdx_encode_levels(hdx_buffer *out, const uint64_t *present, uint32_t count);
 void                   hdx_encode_delta(hdx_buffer *out, const uint64_t *values, uint32_t count);
 void                   hdx_encode_bits(hdx_buffer *out, const uint64_t *values, uint32_t count); /* booleans, PLAIN */
 static inline unsigned hdx_bit_width(uint64_t most) { return most == 0 ? 0 : 64u - (unsigned)__builtin_clzll(most); }

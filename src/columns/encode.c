@@ -88,13 +88,13 @@ void hdx_encode_hybrid(hdx_buffer *out, const uint32_t *values, uint32_t count, 
     put_packed(out, values + from, at - from, width);
 }
 
-void hdx_encode_levels(hdx_buffer *out, const uint64_t *there, uint32_t count)
+void hdx_encode_levels(hdx_buffer *out, const uint64_t *present, uint32_t count)
 {
     uint32_t from = 0, at = 0;
     while (at < count) {
-        const bool is = hdx_bits_test(there, at);
+        const bool is = hdx_bits_test(present, at);
         uint32_t   same = 1;
-        while (at + same < count && hdx_bits_test(there, at + same) == is)
+        while (at + same < count && hdx_bits_test(present, at + same) == is)
             same++;
         if (same < 16 && at + same < count) {
             at += count - at < 8 ? count - at : 8;
@@ -105,7 +105,7 @@ void hdx_encode_levels(hdx_buffer *out, const uint64_t *there, uint32_t count)
             for (uint32_t i = from; i < at; i += 8) {
                 uint8_t byte = 0;
                 for (uint32_t k = i; k < at && k < i + 8; k++)
-                    byte |= (uint8_t)(hdx_bits_test(there, k) << (k - i));
+                    byte |= (uint8_t)(hdx_bits_test(present, k) << (k - i));
                 hdx_buffer_put(out, &byte, 1);
             }
         }
@@ -118,7 +118,7 @@ void hdx_encode_levels(hdx_buffer *out, const uint64_t *there, uint32_t count)
         for (uint32_t i = from; i < at; i += 8) {
             uint8_t byte = 0;
             for (uint32_t k = i; k < at && k < i + 8; k++)
-                byte |= (uint8_t)(hdx_bits_test(there, k) << (k - i));
+                byte |= (uint8_t)(hdx_bits_test(present, k) << (k - i));
             hdx_buffer_put(out, &byte, 1);
         }
     }

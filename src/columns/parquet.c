@@ -53,7 +53,7 @@ typedef struct column {
     bool              nullable;
     bool              chosen, by_delta; /* encoding of its numbers in this row group */
     uint64_t         *values;           /* of the page, without nulls: numbers, or indices of texts */
-    uint64_t         *there;            /* of the page, one bit per row */
+    uint64_t         *present;          /* of the page, one bit per row */
     uint32_t          rows, count;
     hdx_buffer        texts; /* of the page if there is no dictionary: as stored */
     dictionary        dictionary;
@@ -358,7 +358,7 @@ static hdx_code end_page(writer *w, column *c, hdx_error *err)
     if (c->nullable) {
         uint8_t len[4] = { 0 };
         hdx_buffer_put(&w->plain, len, 4);
-        hdx_encode_levels(&w->plain, c->there, c->rows);
+        hdx_encode_levels(&w->plain, c->present, c->rows);
         if (!w->plain.failed)
             hdx_put32((uint8_t *)w->plain.at, (uint32_t)(w->plain.len - 4));
     }
@@ -374,7 +374,7 @@ static hdx_code end_page(writer *w, column *c, hdx_error *err)
     c->encodings |= c->nullable ? 1u << RLE : 0;
     c->rows = c->count = 0;
     hdx_buffer_clear(&c->texts);
-    memset(c->there, 0, PAGE_VALUES / 8);
+    memset(c->present, 0, PAGE_VALUES / 8);
     return code;
 }
 
@@ -472,7 +472,7 @@ static void count_number(column *c, uint64_t v)
 
 static void add_numbers(column *c, const hdx_vector *v, uint32_t from, uint32_t n)
 {
-    if (v->there == NULL && v->numbers != NULL) {
+    if (v->present == NULL && v->numbers != NULL) {
         memcpy(c->values + c->count, v->numbers + from, n * sizeof *c->values);
         for (uint32_t i = from; i < from + n; i++)
             count_number(c, v->numbers[i]);
@@ -541,7 +541,7 @@ static hdx_code add_texts(writer *w, column *c, const hdx_vector *v, uint32_t fr
             code = add_text(w, c, v, i, &full, err);
         }
         if (has)
-            hdx_bits_put(c->there, c->rows);
+            hdx_bits_put(c->present, c->rows);
         c->rows++;
         if (code == HDX_OK && c->texts.len >= PAGE_BYTES)
             code = end_page(w, c, err);
@@ -553,7 +553,7 @@ static void mark_there(column *c, const hdx_vector *v, uint32_t from, uint32_t n
 {
     for (uint32_t i = 0; i < n; i++)
         if (hdx_vector_has(v, from + i))
-            hdx_bits_put(c->there, c->rows + i);
+            hdx_bits_put(c->present, c->rows + i);
 }
 
 /* Adds n rows of the run, starting at `from`, all in one page. */
@@ -760,9 +760,9 @@ static hdx_code open_columns(writer *w, hdx_error *err)
         c->texts = c->pages = c->dictionary.page = hdx_buffer_of(w->mem);
         c->dictionary.places = hdx_map_of(w->mem);
         c->values = hdx_mem_raw(w->mem, PAGE_VALUES, sizeof *c->values);
-        c->there = hdx_mem_array(w->mem, PAGE_VALUES / 64, sizeof *c->there);
+        c->present = hdx_mem_array(w->mem, PAGE_VALUES / 64, sizeof *c->present);
         column_clear(c);
-        if (c->values == NULL || c->there == NULL)
+        if (c->values == NULL || c->present == NULL)
             return no_room(err);
     }
     return HDX_OK;
@@ -773,7 +773,7 @@ static void close_columns(writer *w)
     for (unsigned i = 0; w->columns != NULL && i < w->column_count; i++) {
         column *c = &w->columns[i];
         hdx_mem_put(w->mem, c->values, PAGE_VALUES * sizeof *c->values);
-        hdx_mem_put(w->mem, c->there, PAGE_VALUES / 64 * sizeof *c->there);
+        hdx_mem_put(w->mem, c->present, PAGE_VALUES / 64 * sizeof *c->present);
         hdx_buffer_free(&c->texts);
         hdx_buffer_free(&c->pages);
         dictionary_free(&c->dictionary);

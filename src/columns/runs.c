@@ -32,9 +32,9 @@ hdx_code hdx_runs_open(hdx_rows *rows, hdx_runs *out, hdx_error *err)
     if (hdx_rows_runs(rows))
         return HDX_OK;
     out->numbers = hdx_mem_array(out->mem, cells, sizeof *out->numbers);
-    out->there = hdx_mem_array(out->mem, cells / 64, sizeof *out->there);
+    out->present = hdx_mem_array(out->mem, cells / 64, sizeof *out->present);
     out->texts = hdx_mem_array(out->mem, cells, sizeof *out->texts);
-    return out->numbers != NULL && out->there != NULL && out->texts != NULL
+    return out->numbers != NULL && out->present != NULL && out->texts != NULL
                ? HDX_OK
                : hdx_no_memory(err, "columns", cells * sizeof *out->texts);
 }
@@ -45,7 +45,7 @@ void hdx_runs_close(hdx_runs *r)
     hdx_buffer_free(&r->bytes);
     hdx_mem_put(r->mem, r->vectors, r->column_count * sizeof *r->vectors);
     hdx_mem_put(r->mem, r->numbers, cells * sizeof *r->numbers);
-    hdx_mem_put(r->mem, r->there, cells / 64 * sizeof *r->there);
+    hdx_mem_put(r->mem, r->present, cells / 64 * sizeof *r->present);
     hdx_mem_put(r->mem, r->texts, cells * sizeof *r->texts);
     *r = (hdx_runs){ 0 };
 }
@@ -90,11 +90,11 @@ static bool put_cell(hdx_runs *r, unsigned column, uint32_t row, const hdx_cell 
 static void finish_column(hdx_runs *r, unsigned column)
 {
     const size_t at = (size_t)column * SLOW_ROWS;
-    r->vectors[column] = (hdx_vector){ .numbers = r->numbers + at, .there = r->there + at / 64 };
+    r->vectors[column] = (hdx_vector){ .numbers = r->numbers + at, .present = r->present + at / 64 };
     if (hdx_outside_of(&r->columns[column]) != HDX_OUTSIDE_TEXT)
         return;
     for (uint32_t i = 0; i < r->count; i++)
-        if (hdx_bits_test(r->there + at / 64, i))
+        if (hdx_bits_test(r->present + at / 64, i))
             r->texts[at + i].at = r->texts[at + i].len == 0 ? "" : r->bytes.at + r->numbers[at + i];
     r->vectors[column].each = r->texts + at;
 }
@@ -104,11 +104,11 @@ static hdx_code collect(hdx_runs *r, uint32_t most, hdx_error *err)
     const hdx_cell *cells;
     most = most < SLOW_ROWS ? most : SLOW_ROWS;
     hdx_buffer_clear(&r->bytes);
-    memset(r->there, 0, (size_t)r->column_count * (SLOW_ROWS / 64) * sizeof *r->there);
+    memset(r->present, 0, (size_t)r->column_count * (SLOW_ROWS / 64) * sizeof *r->present);
     for (r->count = 0; r->count < most && r->bytes.len < SLOW_BYTES && hdx_rows_next(r->rows, &cells); r->count++)
         for (unsigned i = 0; i < r->column_count; i++)
             if (put_cell(r, i, r->count, &cells[i]))
-                hdx_bits_put(r->there + (size_t)i * (SLOW_ROWS / 64), r->count);
+                hdx_bits_put(r->present + (size_t)i * (SLOW_ROWS / 64), r->count);
     for (unsigned i = 0; i < r->column_count; i++)
         finish_column(r, i);
     if (r->bytes.failed)

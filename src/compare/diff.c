@@ -274,7 +274,7 @@ static hdx_code read_rule(const char *text, unsigned columns, const hdx_progress
     while (out->column < columns && !hdx_text_is(name, total_columns[out->column].name))
         out->column++;
     if (out->column == columns || out->column == KEY)
-        return wrong_rule(text, "a row has no such number", err);
+        return wrong_rule(text, "the rows have no such column of numbers", err);
     if (hdx_condition_is_of_text(out->condition))
         return wrong_rule(text, "the value is not a number", err);
     while (text[len - 1] == ' ' || text[len - 1] == '\t') /* skips blanks after the value */

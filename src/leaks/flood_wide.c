@@ -398,7 +398,7 @@ static hdx_code prepare(flood *f, hdx_error *err)
         f->of[id] = ON_PATH | (NID)next++;
     }
     f->now = NONE;
-    k->naming = true; /* the references are listed as in the search (expand_wide.c: records) */
+    k->naming = true; /* references are listed as records() in expand_wide.c lists them */
     for (uint64_t i = 0; i < k->root_count; i++)
         follow_reference(f, (NID)k->roots[i].object, 0);
     return f->failed ? hdx_no_memory(err, "sizes", n) : HDX_OK;

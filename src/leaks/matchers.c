@@ -128,7 +128,7 @@ static const hdx_leak_matcher matchers[] = {
       .class_name = "android.view.textservice.SpellCheckerSession$1",
       .member = "this$0",
       ALL_DEVICES,
-      .note = "Handler of a session closed before it was bound" },
+      .note = "Handler of a session that was closed before the session was bound" },
     { .kind = FIELD,
       .sdk_min = 22,
       .sdk_max = 22,

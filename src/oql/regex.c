@@ -160,7 +160,7 @@ static bool unicode(regex *r)
 {
     uint32_t c, low;
     if (!hex_digits(r->s, 4, &c))
-        return no_java(r, NULL, "no four hexadecimal digits after", r->s - 2, 2);
+        return no_java(r, NULL, "expected four hexadecimal digits after", r->s - 2, 2);
     r->s += 4;
     if (c >= 0xd800 && c < 0xdc00 && r->s[0] == '\\' && r->s[1] == 'u' && hex_digits(r->s + 2, 4, &low) &&
         low >= 0xdc00 && low < 0xe000) {

@@ -43,8 +43,9 @@ static const hdx_column out_of_memory_members[] = {
                "innermost frame outside of the JDK: CLASS.METHOD (SOURCE:LINE); null if there is none"),
 };
 static const hdx_column no_garbage_members[] = {
-    HDX_COLUMN("kind", TEXT, NONE, 0,
-               "probable reason: filler (of a collector), class field (of java.lang.Class) or archive (CDS)"),
+    HDX_COLUMN(
+        "kind", TEXT, NONE, 0,
+        "why they are probably no garbage: filler (of a collector), class field (of java.lang.Class), archive (CDS)"),
     HDX_COLUMN("objects", UNSIGNED, COUNT, 0, "number of objects"),
     HDX_COLUMN("bytes", UNSIGNED, BYTES, 0, "total size of these objects"),
 };

@@ -276,7 +276,7 @@ static hdx_code object_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
 
 typedef struct object_vectors { /* for readers that request rows in runs */
     uint32_t  place[HDX_RUN];
-    uint64_t  numbers[COLUMNS][HDX_RUN], there[COLUMNS][HDX_RUN / 64];
+    uint64_t  numbers[COLUMNS][HDX_RUN], present[COLUMNS][HDX_RUN / 64];
     hdx_text *names, *heaps; /* names by class number; names of heaps */
     uint32_t  class_count;
 } object_vectors;
@@ -319,8 +319,8 @@ static void addresses_of(const hdx_graph *g, const hdx_id *ids, uint32_t n, uint
 static const uint64_t *present_of(object_rows *o, unsigned column, uint32_t n)
 {
     object_vectors *v = o->vectors;
-    uint64_t       *there = v->there[column];
-    memset(there, 0, (size_t)hdx_bits_words(n) * sizeof *there);
+    uint64_t       *present = v->present[column];
+    memset(present, 0, (size_t)hdx_bits_words(n) * sizeof *present);
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t i = v->place[k];
         const uint8_t  kind = o->kinds[i];
@@ -334,9 +334,9 @@ static const uint64_t *present_of(object_rows *o, unsigned column, uint32_t n)
         case POSITION: has = o->positions[i] > 0; break;
         default: has = kind == HDX_OBJECT_ARRAY || kind == HDX_PRIMITIVE_ARRAY; break; /* LENGTH */
         }
-        there[k >> 6] |= (uint64_t)has << (k & 63);
+        present[k >> 6] |= (uint64_t)has << (k & 63);
     }
-    return there;
+    return present;
 }
 
 #define GATHER(values)                                                                                                 \
@@ -351,7 +351,7 @@ static void fill_vector(object_rows *o, unsigned column, uint32_t n, hdx_vector 
     const uint32_t *at = v->place;
     *out = (hdx_vector){ .numbers = to };
     if ((object_columns[column].flags & HDX_COLUMN_NULLABLE) != 0)
-        out->there = present_of(o, column, n);
+        out->present = present_of(o, column, n);
     switch (column) {
     case ID: GATHER(o->run.first + at[k]); break;
     case ADDRESS: GATHER(o->addresses[at[k]]); break;
@@ -383,7 +383,7 @@ static void fill_vector(object_rows *o, unsigned column, uint32_t n, hdx_vector 
     case HEAP:
         out->texts = v->heaps;
         out->text_count = (uint32_t)o->heap_count;
-        GATHER(hdx_bits_test(out->there, k) ? (uint64_t)o->heap[at[k]] : 0);
+        GATHER(hdx_bits_test(out->present, k) ? (uint64_t)o->heap[at[k]] : 0);
         break;
     case POSITION: GATHER(o->positions[at[k]] - (o->positions[at[k]] > 0)); break;
     default: GATHER(o->lengths[at[k]]); break;

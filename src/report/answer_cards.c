@@ -63,13 +63,15 @@ static void say_leaks(page *p, const hdx_rows *rows)
     }
     hdx_doc_paragraph_end(p);
     if (count_of(leaks) == 0 && watched->kind == HDX_CELL_UINT && watched->as.natural == 0)
-        hdx_doc_say(p, "No object was watched by LeakCanary. Other ways to find what leaks: --finder filters searches "
-                       "objects whose state shows a leak, --finder classes --class NAME all instances of a class, and "
-                       "heapdex suspects what retains most, in any heap.");
+        hdx_doc_paragraph(
+            p, "No object was watched by LeakCanary. Other ways to find what leaks: --finder filters searches "
+               "objects whose state shows a leak, --finder classes --class NAME all instances of a class, and "
+               "heapdex suspects what retains most, in any heap.");
     else if (count_of(leaks) > 0)
-        hdx_doc_say(p, "On the path of an application leak, one of the references in bold type should have been "
-                       "cleared. Known leaks name the pattern that says where they are. Unreachable objects should be "
-                       "gone: the next collection frees them.");
+        hdx_doc_paragraph(
+            p, "On the path of an application leak, one of the references in bold type should have been "
+               "cleared. Known leaks name the pattern that says where they are. Unreachable objects should be "
+               "gone: the next collection frees them.");
 }
 
 /* Returns the leak of a row: kind and signature identify it. */
@@ -268,7 +270,7 @@ static bool put_leak(page *p, const hdx_rows *rows, const hdx_cell *row)
     if (count_of(dumps) > 1)
         put_dumps(p, dumps);
     if (count_of(traces) > most)
-        hdx_doc_say(p, most == 1 ? "The path to the first of these objects:" : "Some of these objects:");
+        hdx_doc_paragraph(p, most == 1 ? "The path to the first of these objects:" : "Some of these objects:");
     for (uint64_t i = 0; i < count_of(traces) && i < most; i++)
         put_trace(p, &traces->as.list.at[i]);
     hdx_doc_card_end(p);

@@ -431,7 +431,7 @@ static hdx_code read_rows(answer_page *a, row_count *r, hdx_error *err)
         put_meanings(a, columns, at, n);
     } else {
         const char *why = hdx_rows_empty_reason(a->rows);
-        hdx_doc_say(&a->table, why != NULL ? why : "There are no rows.");
+        hdx_doc_paragraph(&a->table, why != NULL ? why : "There are no rows.");
     }
     return HDX_OK;
 }
@@ -654,7 +654,7 @@ static void put_left_out(answer_page *a)
         return;
     hdx_buffer_format(&line, "Left out of this page: %s. The command with --format json has everything.", a->left.at);
     hdx_doc_section(&a->p, "left", "What this page does not contain");
-    hdx_doc_say(&a->p, line.at != NULL ? line.at : "");
+    hdx_doc_paragraph(&a->p, line.at != NULL ? line.at : "");
     hdx_doc_section_end(&a->p);
     a->p.out.failed = a->p.out.failed || line.failed || a->left.failed;
     hdx_buffer_free(&line);

@@ -220,8 +220,8 @@ hdx_code hdx_picture_dot(picture *p, hdx_rows *rows, hdx_error *err)
         code = hdx_no_memory(err, "a graph", sizeof *g);
     else if (code == HDX_OK && g->full)
         code = hdx_hint(err,
-                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "a graph of more than %u objects cannot be read",
-                                 HDX_PICTURE_NODES_MOST),
+                        hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                                 "a graph of more than %u objects is too large to be legible", HDX_PICTURE_NODES_MOST),
                         "--limit %u draws the first ones", HDX_PICTURE_NODES_MOST - 1);
     else if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK)
         put_graph(g);

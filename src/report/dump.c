@@ -24,7 +24,7 @@ static void put_list(report *r, const char *title, const char *more, const key *
         columns[i] = (page_column){ .title = keys[i].title, .number = keys[i].number };
     hdx_doc_heading(&r->p, title);
     if (more != NULL)
-        hdx_doc_say(&r->p, more);
+        hdx_doc_paragraph(&r->p, more);
     hdx_doc_table(&r->p, columns, count);
     for (uint64_t n = 0; n < list->as.list.count && n < ENTRIES && !hdx_doc_is_full(&r->p); n++) {
         hdx_doc_row(&r->p);
@@ -109,37 +109,42 @@ static void put_lacks(report *r, const hdx_rows *rows, const hdx_cell *info)
 {
     const hdx_cell *locals = hdx_cell_member(info, "lacks_locals");
     if (r->lacks_dump)
-        hdx_doc_say(&r->p, "The dump is not available, only its index: names of fields and threads, contents of "
-                           "Strings and arrays, and the sections that need them are missing: waste, memory outside of "
-                           "the heap, leaks of watched objects, properties.");
+        hdx_doc_paragraph(&r->p,
+                          "The dump is not available, only its index: names of fields and threads, contents of "
+                          "Strings and arrays, and the sections that need them are missing: waste, memory outside of "
+                          "the heap, leaks of watched objects, properties.");
     if (is_list(hdx_section_head(rows, "damage")))
-        hdx_doc_say(&r->p, "The dump is damaged: objects that could not be read, and what only they refer to, are "
-                           "missing in each section. Live objects may count as unreachable.");
+        hdx_doc_paragraph(&r->p,
+                          "The dump is damaged: objects that could not be read, and what only they refer to, are "
+                          "missing in each section. Live objects may count as unreachable.");
     if (hdx_section_lacks_roots(info))
-        hdx_doc_say(&r->p, "The dump has no GC roots, so it does not say which objects are in use.");
+        hdx_doc_paragraph(&r->p, "The dump has no GC roots, so it does not say which objects are in use.");
     if (locals->kind == HDX_CELL_BOOL && locals->as.boolean)
-        hdx_doc_say(&r->p, "The dump has stacks, but neither locals nor JNI roots: objects that only those hold count "
-                           "as unreachable.");
+        hdx_doc_paragraph(&r->p,
+                          "The dump has stacks, but neither locals nor JNI roots: objects that only those hold count "
+                          "as unreachable.");
     if (hdx_cell_member(info, "stripping")->kind == HDX_CELL_OBJECT)
-        hdx_doc_say(&r->p, "Contents were removed from the dump, so answers about Strings and arrays are incomplete.");
+        hdx_doc_paragraph(&r->p,
+                          "Contents were removed from the dump, so answers about Strings and arrays are incomplete.");
 }
 
 /* What was left out of the report. */
 static void put_omitted(report *r)
 {
     if (r->options->quick)
-        hdx_doc_say(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
+        hdx_doc_paragraph(&r->p, "Equal Strings, arrays and collections were left out (--quick).");
     if (r->options->redact)
-        hdx_doc_say(&r->p,
-                    "Texts of the heap were left out: Strings, labels, properties and names of threads (--redact).");
+        hdx_doc_paragraph(
+            &r->p, "Texts of the heap were left out: Strings, labels, properties and names of threads (--redact).");
     if (hdx_doc_is_full(&r->p))
-        hdx_doc_say(&r->p, r->options->format == HDX_REPORT_HTML
-                               ? "Rows that exceed the size of a document to mail were left out."
-                               : "Sections that exceed the size of a comment were left out; the HTML report has them.");
+        hdx_doc_paragraph(&r->p,
+                          r->options->format == HDX_REPORT_HTML
+                              ? "Rows that exceed the size of a document to mail were left out."
+                              : "Sections that exceed the size of a comment were left out; the HTML report has them.");
     for (unsigned i = 0; i < r->failures; i++) {
         hdx_buffer line = hdx_buffer_of(NULL);
         hdx_buffer_format(&line, "%s: %s", r->failed[i], r->why[i]);
-        hdx_doc_say(&r->p, line.at != NULL ? line.at : r->failed[i]);
+        hdx_doc_paragraph(&r->p, line.at != NULL ? line.at : r->failed[i]);
         hdx_buffer_free(&line);
     }
 }
@@ -147,10 +152,10 @@ static void put_omitted(report *r)
 static void put_missing(report *r, const hdx_rows *rows, const hdx_cell *info)
 {
     hdx_doc_section(&r->p, "missing", "What this report does not contain");
-    hdx_doc_say(&r->p,
-                "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
-                "which garbage collections took place. It also lacks memory outside of the Java heap: code, stacks, "
-                "and what native libraries allocate.");
+    hdx_doc_paragraph(
+        &r->p, "A heap dump is one moment. It does not show when or where objects were allocated, how often, or "
+               "which garbage collections took place. It also lacks memory outside of the Java heap: code, stacks, "
+               "and what native libraries allocate.");
     put_lacks(r, rows, info);
     put_omitted(r);
     hdx_doc_section_end(&r->p);

@@ -62,7 +62,7 @@ hdx_code hdx_section_growth(report *r, hdx_error *err)
     if (any)
         code = hdx_section_table(r, s, rows, row, err);
     else if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK)
-        hdx_doc_say(&r->p, "Nothing grew.");
+        hdx_doc_paragraph(&r->p, "Nothing grew.");
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : hdx_section_tolerate(r, s->command, code, err);
     put_command(r, s);

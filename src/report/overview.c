@@ -67,12 +67,13 @@ static void put_warnings(report *r, const hdx_rows *rows, const hdx_cell *info)
 {
     const hdx_cell *damage = hdx_section_head(rows, "damage");
     if (damage->kind == HDX_CELL_LIST && damage->as.list.count > 0)
-        hdx_doc_say(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest. The "
-                           "section about the dump file lists the damaged places.");
+        hdx_doc_paragraph(&r->p, "The dump is damaged: parts of it could not be read, and numbers cover the rest. The "
+                                 "section about the dump file lists the damaged places.");
     if (r->lacks_dump)
-        hdx_doc_say(&r->p, "Only the index is available, not the dump: names of fields and contents are missing.");
+        hdx_doc_paragraph(&r->p,
+                          "Only the index is available, not the dump: names of fields and contents are missing.");
     if (hdx_section_lacks_roots(info))
-        hdx_doc_say(&r->p, "The dump has no GC roots: only classes and what they refer to count as live.");
+        hdx_doc_paragraph(&r->p, "The dump has no GC roots: only classes and what they refer to count as live.");
 }
 
 hdx_code hdx_section_overview(report *r, hdx_error *err)
@@ -212,7 +213,8 @@ hdx_code hdx_section_suspects(report *r, hdx_error *err)
         for (uint64_t i = 0; i < count && !hdx_doc_is_full(&r->p); i++)
             put_suspect(r, &all->as.list.at[i]);
         if (count == 0)
-            hdx_doc_say(&r->p, "No object and no group of objects of one class retains more than a tenth of the heap.");
+            hdx_doc_paragraph(&r->p,
+                              "No object and no group of objects of one class retains more than a tenth of the heap.");
     }
     hdx_rows_close(rows);
     code = code == HDX_OK ? HDX_OK : hdx_section_tolerate(r, "suspects", code, err);

@@ -217,7 +217,7 @@ void hdx_doc_heading(page *p, const char *title)
     hdx_doc_heading_end(p);
 }
 
-void hdx_doc_say(page *p, const char *text)
+void hdx_doc_paragraph(page *p, const char *text)
 {
     hdx_doc_paragraph_begin(p);
     hdx_doc_string(p, text);
@@ -391,7 +391,7 @@ void hdx_doc_table_end(page *p, const char *rest)
 {
     put_for(p, "</tbody></table></div>\n", "\n");
     if (rest != NULL)
-        hdx_doc_say(p, rest);
+        hdx_doc_paragraph(p, rest);
 }
 
 /* ---- paths ---- */

@@ -63,7 +63,7 @@ void hdx_doc_dim_begin(page *p); /* less prominent */
 void hdx_doc_dim_end(page *p);
 void hdx_doc_card_begin(page *p); /* a box around blocks */
 void hdx_doc_card_end(page *p);
-void hdx_doc_say(page *p, const char *text);
+void hdx_doc_paragraph(page *p, const char *text);
 /* A sentence that an answer gave: with a capital letter and a full stop. */
 void hdx_doc_sentence(page *p, const hdx_cell *text);
 void hdx_doc_facts(page *p);

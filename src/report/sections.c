@@ -277,7 +277,8 @@ static hdx_code put_section(report *r, const section *s, const section **named, 
         if (any)
             code = hdx_section_table(r, s, rows, row, err);
         else
-            hdx_doc_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
+            hdx_doc_paragraph(&r->p,
+                              hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
         hdx_doc_command(&r->p, s->command, r->dump);
     }
     hdx_rows_close(rows);
@@ -325,10 +326,10 @@ static hdx_code put_map(report *r, hdx_error *err)
     const hdx_cell *row;
     hdx_code        code = HDX_OK;
     hdx_doc_section(&r->p, "map", "Who holds the memory");
-    hdx_doc_say(&r->p,
-                "The dominator tree by class path: objects of one class that the same classes keep alive are one "
-                "tile, with a size in proportion to what they retain. Classes that only lead to one other class "
-                "share a tile. Colours say whose bytes they are.");
+    hdx_doc_paragraph(&r->p,
+                      "The dominator tree by class path: objects of one class that the same classes keep alive are one "
+                      "tile, with a size in proportion to what they retain. Classes that only lead to one other class "
+                      "share a tile. Colours say whose bytes they are.");
     if (r->options->format == HDX_REPORT_HTML) {
         code = hdx_section_run(r->s, &map_table, &rows, err);
         code = code == HDX_OK ? hdx_doc_map(&r->p, rows, err) : code;

@@ -155,9 +155,9 @@ static hdx_code put_threads(report *r, bool own, uint64_t *written, hdx_error *e
     if (code == HDX_OK && !more)
         code = hdx_rows_end(rows, err);
     if (code == HDX_OK && *written == 0 && !own)
-        hdx_doc_say(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
+        hdx_doc_paragraph(&r->p, hdx_rows_empty_reason(rows) != NULL ? hdx_rows_empty_reason(rows) : "There are none.");
     if (code == HDX_OK && more && !own)
-        hdx_doc_say(&r->p, "There may be more threads; with --limit 0, this command shows all of them:");
+        hdx_doc_paragraph(&r->p, "There may be more threads; with --limit 0, this command shows all of them:");
     hdx_rows_close(rows);
     return code;
 }

@@ -69,8 +69,8 @@ typedef struct hdx_vector {
      * `texts`; undefined for a row without a value
      */
     const uint64_t *numbers;
-    const uint64_t *there; /* bit i (hdx_bits): row i has a value; NULL: all rows have one */
-    const hdx_text *texts; /* the same array in all runs, valid until the rows are closed; NULL: see `each` */
+    const uint64_t *present; /* bit i (hdx_bits): row i has a value; NULL: all rows have one */
+    const hdx_text *texts;   /* the same array in all runs, valid until the rows are closed; NULL: see `each` */
     uint32_t        text_count;
     const hdx_text *each; /* one text per row; NULL for columns that are not texts */
 } hdx_vector;

@@ -381,7 +381,7 @@ enum { UNKNOWN, NO, YES }; /* verdicts on shared texts */
 
 static hdx_cell vector_cell(const hdx_vector *v, hdx_type type, uint32_t i)
 {
-    if ((v->numbers == NULL && v->each == NULL) || (v->there != NULL && !hdx_bits_test(v->there, i)))
+    if ((v->numbers == NULL && v->each == NULL) || (v->present != NULL && !hdx_bits_test(v->present, i)))
         return hdx_cell_null();
     if (v->each != NULL)
         return hdx_cell_text(v->each[i]);
@@ -452,12 +452,12 @@ static void copy_column(condition *c, unsigned column, hdx_vector *v, const uint
         numbers[i] = v->numbers[places[i]];
     for (uint32_t i = 0; v->each != NULL && i < matched; i++)
         texts[i] = v->each[places[i]];
-    if (v->there != NULL) {
+    if (v->present != NULL) {
         memset(there, 0, (size_t)hdx_bits_words(matched) * sizeof *there);
         for (uint32_t i = 0; i < matched; i++)
-            if (hdx_bits_test(v->there, places[i]))
+            if (hdx_bits_test(v->present, places[i]))
                 hdx_bits_put(there, i);
-        v->there = there;
+        v->present = there;
     }
     v->numbers = v->numbers != NULL ? numbers : NULL;
     v->each = v->each != NULL ? texts : NULL;

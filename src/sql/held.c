@@ -323,7 +323,7 @@ static int held_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, in
         hdx_sql_result(context, &v->cells[c->row]);
     else if (v->texts != NULL && v->texts[c->row].at != NULL)
         sql_result_text(context, v->texts[c->row]);
-    else if (v->numbers != NULL && hdx_bits_test(v->there, c->row))
+    else if (v->numbers != NULL && hdx_bits_test(v->present, c->row))
         sqlite3_result_int64(context, v->numbers[c->row]);
     return SQLITE_OK; /* otherwise the value stays null */
 }

@@ -24,8 +24,8 @@ typedef struct sql_held_column {
 
 typedef struct sql_held_values { /* of one column */
     int64_t  *numbers;
-    uint64_t *there; /* one bit for each number */
-    hdx_text *texts; /* at NULL: null */
+    uint64_t *present; /* one bit for each number */
+    hdx_text *texts;   /* at NULL: null */
     hdx_cell *cells;
     uint64_t  capacity, bits_capacity; /* rows */
     uint32_t *order;                   /* rows, least value first, null before all; NULL: not needed so far */
@@ -74,7 +74,7 @@ sql_span hdx_sql_held_search(const sql_held *h, unsigned column, unsigned count,
 static inline void sql_held_number(sql_held *h, unsigned column, uint64_t row, uint64_t value)
 {
     h->columns[column].numbers[row] = (int64_t)value;
-    hdx_bits_put(h->columns[column].there, row);
+    hdx_bits_put(h->columns[column].present, row);
 }
 static inline void sql_held_id(sql_held *h, unsigned column, uint64_t row, hdx_id id) /* null for what is none */
 {
@@ -92,7 +92,7 @@ static inline void sql_held_string(sql_held *h, unsigned column, uint64_t row, c
 }
 static inline bool sql_held_has_number(const sql_held *h, unsigned column, uint64_t row)
 {
-    return hdx_bits_test(h->columns[column].there, row);
+    return hdx_bits_test(h->columns[column].present, row);
 }
 
 #endif

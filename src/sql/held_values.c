@@ -27,7 +27,7 @@ static bool grow_column(sql_held *h, const sql_held_column *c, sql_held_values *
         return grow(h->mem, (void **)&v->texts, &v->capacity, h->rows, 8 * sizeof *v->texts);
     if (!sql_is_number(c))
         return grow(h->mem, (void **)&v->cells, &v->capacity, h->rows, 8 * sizeof *v->cells);
-    return grow(h->mem, (void **)&v->there, &v->bits_capacity, h->rows, 1) &&
+    return grow(h->mem, (void **)&v->present, &v->bits_capacity, h->rows, 1) &&
            grow(h->mem, (void **)&v->numbers, &v->capacity, h->rows, 8 * sizeof *v->numbers);
 }
 
@@ -49,7 +49,7 @@ void hdx_sql_held_free(sql_held *h)
     for (unsigned i = 0; i < h->table->column_count; i++) {
         sql_held_values *v = &h->columns[i];
         hdx_mem_put(h->mem, v->numbers, v->capacity * sizeof *v->numbers);
-        hdx_mem_put(h->mem, v->there, v->bits_capacity / 8);
+        hdx_mem_put(h->mem, v->present, v->bits_capacity / 8);
         hdx_mem_put(h->mem, v->texts, v->capacity * sizeof *v->texts);
         hdx_mem_put(h->mem, v->cells, v->capacity * sizeof *v->cells);
         hdx_mem_put(h->mem, v->order, h->rows * sizeof *v->order);
@@ -107,7 +107,7 @@ static bool order_numbers(sql_held *h, sql_held_values *v)
     if (at == NULL)
         return false;
     for (uint64_t i = 0; i < h->rows; i++)
-        if (hdx_bits_test(v->there, i))
+        if (hdx_bits_test(v->present, i))
             at[n++] = (hdx_pair){ (uint64_t)v->numbers[i] ^ 1ull << 63, i };
         else
             v->order[v->nulls++] = (uint32_t)i;

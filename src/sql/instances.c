@@ -38,7 +38,7 @@ typedef struct field_index {
 typedef struct cached_record {
     hdx_id   id;
     uint32_t have; /* bytes read of the record */
-    bool     there;
+    bool     present;
 } cached_record;
 
 typedef struct table {
@@ -486,7 +486,7 @@ static void make_cache(table *t)
     }
     t->cached_count = n;
     for (uint32_t i = 0; i < n; i++)
-        t->cached[i].there = false;
+        t->cached[i].present = false;
 }
 
 static hdx_code read_cached(cursor *c, hdx_error *err)
@@ -501,7 +501,7 @@ static hdx_code read_cached(cursor *c, hdx_error *err)
         const uint64_t place = t->cached == NULL ? 0 : id % t->cached_count;
         cached_record *cached = t->cached == NULL ? NULL : &t->cached[place];
         uint8_t       *bytes = c->bytes + (size_t)i * width;
-        if (cached != NULL && cached->there && cached->id == id) {
+        if (cached != NULL && cached->present && cached->id == id) {
             memcpy(bytes, t->cached_bytes + place * width, width);
             c->have[i] = cached->have;
             continue;

@@ -1,6 +1,6 @@
 /*
- * frame.c - walks a heap record with the contents of its arrays, without them, or both (STRIP 1.2, 5.2, 5.3), and finds
- * names that were cut (STRIP M1).
+ * frame.c - walks a heap record whose arrays have their contents, lack them, or may have either (STRIP 1.2, 5.2, 5.3),
+ * and finds names that were cut short (STRIP M1).
  *
  * KOOM drops the contents of arrays but not their bytes from the stated length. So a record can be read in two ways,
  * and it is certain which of them ends where the record ends and another record begins. A mark is only trusted if a

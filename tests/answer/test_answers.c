@@ -107,7 +107,7 @@ Test(answers, refuse_what_they_do_not_know_before_anything_is_built)
     } cases[] = {
         { "histogramm", { "by", "class" }, "unknown answer 'histogramm'" },
         { "histogram", { "bye", "class" }, "'histogram' takes no bye" },
-        { "histogram", { "by", "clas" }, "by 'clas' is none of: class package loader superclass heap" },
+        { "histogram", { "by", "clas" }, "by 'clas' is none of: class package loader superclass heap origin" },
         { "histogram", { "limit", "many" }, "limit 'many': expected a whole number from 0" },
         { "histogram", { "sort", "objects:up" }, "sort 'objects:up': expected :asc or :desc after the column" },
         { "histogram", { "retained", "perhaps" }, "retained must be true or false, not 'perhaps'" },

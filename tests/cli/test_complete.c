@@ -119,7 +119,7 @@ Test(complete, offers_what_would_be_understood_there)
         { "path --exclude weak --exc", "--exclude --exclude-field" },
         { "info --quiet --qui", "" },
         { "-- info --qui", "" },
-        { "histogram x --columns class,o", "class,objects" },
+        { "histogram x --columns class,o", "class,objects class,origin" },
         { "histogram x --by package --columns ''", "classes objects package percent retained shallow" },
         { "histogram x --sort sh", "shallow" },
         { "histogram x --sort shallow:", "shallow:asc shallow:desc" },

@@ -66,8 +66,9 @@ Test(diff, exits_with_1_and_says_why_where_a_condition_holds)
     /* words that are none are known before anything is built */
     r = tool_sh("rm -r *.hdx; \"$H\" diff a.hprof b.hprof --fail-on 'retained > 1'; ls");
     cr_expect_str_eq(r.out, "a.hprof\nb.hprof\nc.hprof\n");
-    cr_expect(strstr(r.err, "--fail-on \"retained > 1\": a row has no such number\nhint: for example ") != NULL, "%s",
-              r.err);
+    cr_expect(strstr(r.err,
+                     "--fail-on \"retained > 1\": the rows have no such column of numbers\nhint: for example ") != NULL,
+              "%s", r.err);
     ran_free(&r);
 }
 

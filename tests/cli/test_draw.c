@@ -143,7 +143,7 @@ Test(draw, a_graph_of_references_points_to_or_from_the_object)
                "  n0 [label=\"java.lang.Class\\nclass java.lang.Object\\n0xfeaa0770\\nretains 40 B\", style=bold];\n"
                "  n0 -> n1 [label=\"<class>\"];\n");
     expect_refused("\"$H\" refs shop.hprof.gz class:java.lang.Object --in --format dot --quiet",
-                   "a graph of more than 200 objects cannot be read");
+                   "a graph of more than 200 objects is too large to be legible");
     expect_out(
         "\"$H\" refs shop.hprof.gz class:java.lang.Object --in --limit 199 --format dot --quiet | grep -c -e '->'",
         "199\n");

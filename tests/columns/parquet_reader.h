@@ -3,7 +3,7 @@
  * writer does it. What it does not expect is a failed test.
  *
  *     parquet_file f = parquet_read(bytes, len);
- *     ... f.columns[2].at[17].there, .number, .text ...
+ *     ... f.columns[2].at[17].present, .number, .text ...
  *     parquet_free(&f);
  */
 #ifndef HDX_TESTS_COLUMNS_PARQUET_READER_H
@@ -17,7 +17,7 @@
 #include <zlib.h>
 
 typedef struct parquet_value {
-    bool     there;
+    bool     present;
     uint64_t number; /* bits of INT64 and DOUBLE; 0 or 1 */
     char    *text;   /* BYTE_ARRAY, with a NUL after it */
     uint32_t len;
@@ -299,7 +299,7 @@ static inline void data_page(parquet_column *c, const page *p, const uint8_t *by
         c->at = realloc(c->at, (c->capacity = c->capacity * 2 + 1024) * sizeof *c->at);
     for (uint64_t i = 0, k = 0; i < p->count; i++) {
         c->at[c->count] = levels[i] ? values[k++] : (parquet_value){ 0 };
-        c->at[c->count++].there = levels[i];
+        c->at[c->count++].present = levels[i];
     }
     free(levels);
     free(places);

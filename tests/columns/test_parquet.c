@@ -97,7 +97,7 @@ static void expect_rows(const parquet_file *f, uint64_t count)
         for (unsigned c = 0; c < COLUMNS; c++) {
             const parquet_value *v = &f->columns[c].at[i];
             const hdx_cell      *want = &cells[c];
-            bool                 same = v->there == (want->kind != HDX_CELL_NULL);
+            bool                 same = v->present == (want->kind != HDX_CELL_NULL);
             if (want->kind == HDX_CELL_TEXT)
                 same = same && v->len == want->as.text.len && memcmp(v->text, want->as.text.at, v->len) == 0;
             else if (want->kind == HDX_CELL_LIST)
@@ -175,8 +175,9 @@ Test(parquet, of_no_rows_and_of_nulls_alone_is_a_file)
         parquet_file f = parquet_read((const uint8_t *)out.at, out.len);
         cr_expect(f.rows == count && f.group_count == (count > 0) && f.column_count == COLUMNS);
         for (uint64_t i = 0; i < count; i++)
-            cr_assert(!f.columns[WHERE].at[i].there && !f.columns[FEW].at[i].there && !f.columns[YES].at[i].there &&
-                      !f.columns[LIST].at[i].there && f.columns[ID].at[i].number == i);
+            cr_assert(!f.columns[WHERE].at[i].present && !f.columns[FEW].at[i].present &&
+                      !f.columns[YES].at[i].present && !f.columns[LIST].at[i].present &&
+                      f.columns[ID].at[i].number == i);
         cr_expect(f.columns[WHERE].nulls == count && !f.columns[WHERE].has_bounds);
         parquet_free(&f);
         hdx_buffer_free(&out);
@@ -195,7 +196,7 @@ Test(parquet, has_row_groups_of_a_binary_million_and_a_dictionary_in_each)
         char word[16];
         (void)snprintf(word, sizeof word, "word %u", (unsigned)(i / 1000 % 3));
         cr_assert(f.columns[0].at[i].number == i);
-        cr_assert(f.columns[1].at[i].there == (i % 11 != 5) &&
+        cr_assert(f.columns[1].at[i].present == (i % 11 != 5) &&
                   (i % 11 == 5 || strcmp(f.columns[1].at[i].text, word) == 0));
     }
     parquet_free(&f);
@@ -246,7 +247,7 @@ Test(parquet, has_hostile_texts_as_valid_utf8)
         const parquet_value *v = &f.columns[0].at[i];
         const char          *want = all[i].shown != NULL ? all[i].shown : all[i].at;
         const size_t         len = all[i].shown != NULL ? strlen(want) : all[i].len;
-        cr_expect(v->there && v->len == len && memcmp(v->text, want, len) == 0, "%zu: %.40s", i, v->text);
+        cr_expect(v->present && v->len == len && memcmp(v->text, want, len) == 0, "%zu: %.40s", i, v->text);
     }
     parquet_free(&f);
     hdx_buffer_free(&out);

@@ -91,7 +91,7 @@ static hdx_code run(void *state, uint32_t most, hdx_vector *out, uint32_t *count
                 s->each[i] = hdx_cell_string(s->names[i]).as.text;
         }
         const bool marked = has < n || (s->seed >> c) % 2 == 0;
-        out[c] = (hdx_vector){ .numbers = s->numbers[c], .there = marked ? s->there[c] : NULL };
+        out[c] = (hdx_vector){ .numbers = s->numbers[c], .present = marked ? s->there[c] : NULL };
     }
     out[KIND].texts = kinds;
     out[KIND].text_count = KINDS;
@@ -149,12 +149,12 @@ Test(runs, of_any_length_give_the_same_parquet_file_as_single_rows)
             const hdx_cell id = cell_of(k, ID, name), where = cell_of(k, WHERE, name);
             const hdx_cell late = cell_of(k, LATE, name), named = cell_of(k, NAME, name);
             cr_assert(f.columns[ID].at[k].number == id.as.natural);
-            cr_assert(f.columns[WHERE].at[k].there == (where.kind != HDX_CELL_NULL));
+            cr_assert(f.columns[WHERE].at[k].present == (where.kind != HDX_CELL_NULL));
             cr_assert(where.kind == HDX_CELL_NULL || f.columns[WHERE].at[k].number == where.as.address);
-            cr_assert(late.kind == HDX_CELL_NULL ? !f.columns[LATE].at[k].there
+            cr_assert(late.kind == HDX_CELL_NULL ? !f.columns[LATE].at[k].present
                                                  : (int64_t)f.columns[LATE].at[k].number == late.as.integer);
             cr_assert(named.kind == HDX_CELL_NULL || strcmp(f.columns[NAME].at[k].text, name) == 0);
-            cr_assert(!f.columns[NEVER].at[k].there);
+            cr_assert(!f.columns[NEVER].at[k].present);
         }
         parquet_free(&f);
         for (unsigned k = 0; k < 4; k++) {
@@ -318,7 +318,7 @@ Test(runs, what_is_absent_is_null_but_of_columns_that_are_json)
     hdx_buffer   out = written(one_row_of(of, 7, absent), HDX_PARQUET_DELTA);
     parquet_file f = parquet_read((const uint8_t *)out.at, out.len);
     for (unsigned i = 0; i < 7; i++)
-        cr_expect(f.columns[i].at[0].there == (i > 3), "%s", of[i].name);
+        cr_expect(f.columns[i].at[0].present == (i > 3), "%s", of[i].name);
     for (unsigned i = 4; i < 7; i++)
         cr_expect(f.columns[i].at[0].len == json.len && memcmp(f.columns[i].at[0].text, json.at, json.len) == 0);
     parquet_free(&f);

@@ -145,9 +145,9 @@ Test(diff, fails_on_a_row_that_where_keeps_or_on_the_whole)
 Test(diff, refuses_what_cannot_be_asked)
 {
     static const char *const asks[][2] = {
-        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": a row has no such number" },
-        { "diff fail-on=key+>+1", "--fail-on \"key > 1\": a row has no such number" },
-        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": a row has no such number" },
+        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": the rows have no such column of numbers" },
+        { "diff fail-on=key+>+1", "--fail-on \"key > 1\": the rows have no such column of numbers" },
+        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": the rows have no such column of numbers" },
         { "diff fail-on=retained_b+>+10%",
           "--fail-on \"retained_b > 10%\": a percentage is only valid for a difference such as retained_delta" },
         { "diff fail-on=retained_b+>+much", "--fail-on \"retained_b > much\": the value is not a number" },

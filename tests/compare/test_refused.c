@@ -104,9 +104,10 @@ Test(refused, retained_sizes_that_a_histogram_kept_are_told_as_if_they_were_not)
 Test(refused, a_wrong_condition_is_told_before_dumps_are_read)
 {
     static const char *const asks[][2] = {
-        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": a row has no such number" },
-        { "diff fail-on=retained_delta+>+1 fail-on=key+>+1", "--fail-on \"key > 1\": a row has no such number" },
-        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": a row has no such number" },
+        { "diff fail-on=size+>+1", "--fail-on \"size > 1\": the rows have no such column of numbers" },
+        { "diff fail-on=retained_delta+>+1 fail-on=key+>+1",
+          "--fail-on \"key > 1\": the rows have no such column of numbers" },
+        { "diff fail-on=retained_c+>+1", "--fail-on \"retained_c > 1\": the rows have no such column of numbers" },
         { "diff fail-on=retained_delta+>+1", "no such file" },
     };
     for (size_t i = 0; i < HDX_COUNT(asks); i++) {

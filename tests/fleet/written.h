@@ -184,7 +184,7 @@ static inline char *read_parquet(const char *path, const hdx_fleet_declared *d, 
         for (unsigned i = 0; i < f.column_count; i++) {
             const parquet_value *v = &f.columns[i].at[row];
             if (in_part(part, i))
-                put_value(&b, d->columns[i].type, v->there, v->number, v->text, v->len);
+                put_value(&b, d->columns[i].type, v->present, v->number, v->text, v->len);
         }
         hdx_buffer_text(&b, "\n");
     }

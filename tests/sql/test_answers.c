@@ -115,7 +115,7 @@ Test(answers, take_their_parameters)
                 "SELECT class, retained FROM histogram WHERE retained_ = 1 AND class_ = 'java.util.*' ORDER BY class",
                 "SELECT class, retained FROM histogram('class', 'java.util.*', 'true') ORDER BY class");
     expect(&t, "SELECT * FROM histogram('shelf')",
-           "usage: by 'shelf' is none of: class package loader superclass heap");
+           "usage: by 'shelf' is none of: class package loader superclass heap origin");
     expect(&t, "SELECT * FROM histogram(NULL, 'no.such.Thing')", "not_found: no class is called no.such.Thing");
     cr_expect(strncmp(run(&t, "SELECT * FROM refs_answer"), "usage: ", 7) == 0, "%s", t.rows.at);
     /* from another table, and the columns that a statement uses alone */

@@ -51,7 +51,7 @@ static const char *const of_class_too[] = { "java.lang.Module", "java.security.P
 static const char *const reflection[] = { "java.lang.Class$ReflectionData", "java.lang.reflect.Field[]",
                                           "java.lang.reflect.Method[]", "java.lang.reflect.Constructor[]",
                                           "java.lang.Class[]" };
-/* Only the JVM's array of its archive refers to instances of these. */
+/* The JVM refers to instances of these by one Object[], through which it maps its archive of class data (CDS). */
 static const char *const archived[] = { "jdk.internal.module.ArchivedModuleGraph",
                                         "jdk.internal.module.ArchivedBootLayer",
                                         "jdk.internal.loader.ArchivedClassLoaders" };

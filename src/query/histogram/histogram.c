@@ -367,7 +367,7 @@ static hdx_code retained_or_saved(histogram *h, const char *pattern, bool recomp
         NUMBERS(of, sum),                                                                                              \
         HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,                             \
                    "class and name of the class loader if several classes have this name, else null"),                 \
-        ORIGIN("application, platform, generated or array: whose the class is; null if it needs an index")
+        ORIGIN("origin of the class: application, platform, generated or array; null: needs an index")
 static const hdx_column class_columns[] = { OF_CLASS("the class", HDX_COLUMN_SUM) };
 static const hdx_column folded_columns[] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_CLASS_NAME,
@@ -378,7 +378,7 @@ static const hdx_column folded_columns[] = {
     NUMBERS("the classes", HDX_COLUMN_SUM),
     HDX_COLUMN("loader_name", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class and name of the class loader if several classes have this name, else null"),
-    ORIGIN("application, platform, generated or array: whose the classes are; null if it needs an index"),
+    ORIGIN("origin of the classes: application, platform, generated or array; null: needs an index"),
 };
 static const hdx_column superclass_columns[] = { OF_CLASS("the class and its subclasses", 0) };
 static const hdx_column package_columns[] = {
@@ -396,7 +396,7 @@ static const hdx_column loader_columns[] = {
                "class and name of the class loader; null without an index"),
 };
 static const hdx_column origin_columns[] = {
-    HDX_ORIGIN_COLUMN(0, "application, platform, generated (at run time) or array: whose the classes are"),
+    HDX_ORIGIN_COLUMN(0, "origin of the classes: application, platform, generated (at run time) or array"),
     HDX_COLUMN("classes", UNSIGNED, COUNT, 0, "classes of this origin that have objects"),
     NUMBERS("the classes", HDX_COLUMN_SUM),
 };
@@ -581,6 +581,14 @@ static hdx_code add_total(const histogram *h, hdx_rows **out, hdx_error *err)
 }
 
 /* q NULL: uses a table of classes instead; memory is taken from `mem`. */
+static bool is_named(const hdx_query *q, const hdx_column *columns, unsigned count, const char *name)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (strcmp(columns[i].name, name) == 0)
+            return hdx_column_named(q, i);
+    return false;
+}
+
 static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class *classes, uint32_t class_count,
                                hdx_by by, const char *class_pattern, bool retained, bool folded, hdx_rows **out,
                                hdx_error *err)
@@ -639,7 +647,11 @@ static hdx_code make_histogram(const hdx_query *q, hdx_mem *mem, const hdx_class
                                         : fill_lines(h, class_pattern, false, false, err);
     } else if ((code = hdx_ask_begin(q, &h->ask, err)) == HDX_OK) {
         h->classes = hdx_graph_classes(q->graph, &h->class_count);
-        h->origins = hdx_origins_of(q->graph);
+        /* an answer about all objects, which may come before the index is complete, must not depend on that */
+        h->origins =
+            q->scope == HDX_ALL && by != HDX_BY_ORIGIN && !is_named(q, maker.columns, maker.column_count, "origin")
+                ? hdx_origins_of_classes(h->classes, h->class_count)
+                : hdx_origins_of(q->graph);
         code = fill_lines(h, class_pattern, retained, false, err);
     }
     if (code != HDX_OK) {
@@ -762,12 +774,13 @@ static bool folds(const hdx_arguments *a) { return hdx_argument_choice(a, "hidde
 bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a)
 {
     const hdx_form *form = hdx_arguments_form(a);
-    if (hdx_argument_flag(a, "retained"))
-        return true;
-    for (unsigned i = 0; i < form->column_count; i++)
-        if (strcmp(form->columns[i].name, "retained") == 0)
-            return hdx_column_named(q, i);
-    return false;
+    return hdx_argument_flag(a, "retained") || is_named(q, form->columns, form->column_count, "retained");
+}
+
+bool hdx_histogram_names_origins(const hdx_query *q, const hdx_arguments *a)
+{
+    const hdx_form *form = hdx_arguments_form(a);
+    return is_named(q, form->columns, form->column_count, "origin");
 }
 
 hdx_code hdx_histogram_check(const hdx_query *q, const hdx_arguments *a, hdx_error *err)

@@ -25,6 +25,8 @@ typedef struct hdx_class_sets {
 hdx_by hdx_histogram_by(const hdx_arguments *a);
 /* Returns whether retained sizes are requested, by the flag or by the name of the column, and can be computed. */
 bool hdx_histogram_retains(const hdx_query *q, const hdx_arguments *a);
+/* Returns whether the caller named the column origin, which is complete only with an index. */
+bool hdx_histogram_names_origins(const hdx_query *q, const hdx_arguments *a);
 /* Same as hdx_query_histogram_of, with memory accounting. */
 hdx_code hdx_histogram_of(hdx_mem *mem, const hdx_class *classes, uint32_t count, const hdx_arguments *a,
                           hdx_rows **out, hdx_error *err);

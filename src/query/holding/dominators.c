@@ -76,7 +76,7 @@ static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE,
                                              NUMBERS };
 static const hdx_column origin_columns[] = {
     HDX_ORIGIN_COLUMN(HDX_COLUMN_NULLABLE,
-                      "application, platform, generated (at run time) or array: whose the classes are"),
+                      "origin of the classes: application, platform, generated (at run time) or array"),
     NUMBERS,
 };
 static const hdx_form forms[] = {

@@ -25,7 +25,7 @@ void hdx_flow_exclude_dump_only(hdx_flow *f);
 hdx_code hdx_flow_run(hdx_flow *f, uint64_t *bytes, hdx_error *err);
 bool     hdx_flow_reached(const hdx_flow *f, hdx_id id); /* by the last search */
 /*
- * Splits the objects that the last search did not reach by the sets of removed holders that lead to them. `members` are
+ * Groups the objects that the last search did not reach by the set of removed holders that lead to them. `members` are
  * all removed holders, each with the bit of its set, at most 64 of them; REQUIRES: the search reached their classes and
  * threads. Returns HDX_LIMIT if there are more combinations than HDX_FLOW_SUMS. The sums are in the query's memory.
  */

@@ -51,7 +51,7 @@ hdx_code hdx_gone_open(hdx_ask *ask, hdx_gone *out, hdx_error *err);
 void     hdx_gone_close(hdx_gone *s);
 void     hdx_gone_add(hdx_gone *s, uint32_t number, uint64_t shallow);
 hdx_code hdx_gone_unreached(hdx_ask *ask, const hdx_marking *how, hdx_gone *s, hdx_error *err); /* live objects only */
-/* `seen`: bits over ids; live objects only */
+/* `seen`: a bit set indexed by id, of live objects only */
 hdx_code hdx_gone_not_in(hdx_ask *ask, const uint64_t *seen, hdx_gone *s, hdx_error *err);
 /* Returns the rows and takes ownership of s. */
 hdx_code hdx_gone_rows(hdx_ask *ask, hdx_gone *s, const char *title, hdx_rows **out, hdx_error *err);

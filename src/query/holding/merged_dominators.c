@@ -42,7 +42,7 @@ const hdx_column hdx_merged_dominator_columns[HDX_MERGED_DOMINATOR_COLUMNS] = {
     [REST] = HDX_COLUMN("rest", UNSIGNED, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE,
                         "number of nodes that a rest sums up; null for other rows"),
     [ORIGIN] = HDX_COLUMN("origin", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_WIDE | HDX_COLUMN_FEW,
-                          "application, platform, generated or array: whose the class is; null for a rest"),
+                          "origin of the class: application, platform, generated or array; null for a rest"),
 };
 
 typedef struct line {

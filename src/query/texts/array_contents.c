@@ -165,7 +165,7 @@ static hdx_code see_text(void *context, unsigned n, const hdx_text_at *t, hdx_er
     }
     mark(r->c, place, HDX_ARRAY_PARTLY);
     if (!hdx_list_room(r->c->ask.q.mem, HDX_LIST_REF(&l->parts)))
-        return hdx_no_memory(err, "Strings that show parts of arrays", l->parts.count * sizeof *l->parts.at);
+        return hdx_no_memory(err, "Strings that use a part of their array", l->parts.count * sizeof *l->parts.at);
     l->parts.at[l->parts.count++] = (hdx_part_of){ t->array, t->string, t->first, t->units, { { 0, 0 } } };
     return HDX_OK;
 }
@@ -332,7 +332,7 @@ static hdx_code gather_parts(reading *r, hdx_error *err)
     if ((c->parts = hdx_mem_array(mem, c->part_capacity, sizeof *c->parts)) == NULL) {
         const uint64_t bytes = c->part_capacity * sizeof *c->parts;
         c->part_capacity = 0;
-        return hdx_no_memory(err, "Strings that show parts of arrays", bytes);
+        return hdx_no_memory(err, "Strings that use a part of their array", bytes);
     }
     for (unsigned i = 0; i < c->threads; i++) {
         if (r->workers[i].parts.count > 0)

@@ -93,7 +93,7 @@ static hdx_code see_use(void *context, unsigned n, const hdx_text_at *t, hdx_err
         return HDX_OK;
     }
     if (!hdx_list_room(m->ask->q.mem, HDX_LIST_REF(&w->parts)))
-        return hdx_no_memory(err, "Strings that show parts of arrays", w->parts.count * sizeof(part_seen));
+        return hdx_no_memory(err, "Strings that use a part of their array", w->parts.count * sizeof(part_seen));
     w->parts.at[w->parts.count++] = (part_seen){ t->array, t->string, t->first, t->units };
     return HDX_OK;
 }
