@@ -294,6 +294,8 @@ static hdx_code loader_named(removal *t, const char *name, hdx_error *err)
             if (inner != NULL)
                 hdx_nearest_offer(&near, inner);
         }
+        if (code == HDX_OK && arena.refused)
+            code = hdx_no_memory(err, "names of class loaders", arena.size);
     }
     if (code != HDX_OK || any)
         return code;

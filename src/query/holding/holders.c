@@ -319,6 +319,8 @@ static hdx_code reference_cell(const finder *f, uint64_t bits, hdx_arena *arena,
         code = HDX_OK;
     } else if (code != HDX_OK && err != NULL) {
         *err = mine;
+    } else if (text.failed) {
+        code = hdx_no_memory(err, "names of fields", text.len);
     } else if (text.len > 0) {
         *out = hdx_text_cell(arena, (hdx_text){ text.at, (uint32_t)text.len });
     }
