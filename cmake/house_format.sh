@@ -33,7 +33,8 @@ if grep -HnE '^.{121,}$' "${pages[@]}" | grep -vE '^[^:]*:[0-9]+:(\||.*https?://
 fi
 
 if clang-format --version 2>/dev/null | grep -q ' version 14\.'; then
-    printf '%s\n' "${files[@]}" | xargs -P 2 -n 40 clang-format --dry-run -Werror || failed=1
+    printf '%s\n' "${files[@]}" | xargs -P 2 -n 40 clang-format --dry-run -Werror ||
+        { failed=1; echo "clang-format -i FILE lays out a file"; }
 else
     echo "clang-format 14 is not here: layout was not checked"
 fi

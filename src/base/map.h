@@ -16,8 +16,8 @@ typedef struct hdx_map_slot {
 typedef struct hdx_map {
     hdx_map_slot *slots;
     uint64_t      capacity; /* a power of two, or 0 */
-    uint64_t      count;
-    uint64_t      empty; /* key that marks a free slot; the value of an equal real key is in `own` */
+    uint64_t      count;    /* without the key that equals `empty` */
+    uint64_t      empty;    /* key that marks a free slot; the value of an equal real key is in `own` */
     uint64_t      multiplier;
     unsigned      shift; /* the slot of a key is in the upper bits of the product */
     bool          moved; /* uses a secret multiplier since the last growth */

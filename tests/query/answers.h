@@ -152,8 +152,12 @@ static inline bool answers_without(heap *h, const char *ask, unsigned what, unsi
     const bool failed = what == REFUSE_INPUT  ? code == HDX_IO || code == HDX_USAGE
                         : what == REFUSE_TIME ? code == HDX_CANCELLED
                                               : code == HDX_LIMIT;
-    cr_expect(code == HDX_OK || !fired ? strcmp(now->at, whole) == 0 : failed, "%s, request %u of kind %u: %s", ask, n,
-              what, now->at);
+    static const char *const kinds[REFUSALS] = { [REFUSE_BUDGET] = "request for counted memory",
+                                                 [REFUSE_MEMORY] = "request for memory",
+                                                 [REFUSE_INPUT] = "read",
+                                                 [REFUSE_TIME] = "question whether to stop" };
+    cr_expect(code == HDX_OK || !fired ? strcmp(now->at, whole) == 0 : failed,
+              "%s: without the %s number %u\n%s\ninstead of an error or\n%s", ask, kinds[what], n, now->at, whole);
     cr_expect(what != REFUSE_TIME || !fired || failed, "%s, turn %u: does not stop", ask, n);
     cr_expect(eq(u64, atomic_load(&mem.used), 0), "%s, request %u of kind %u", ask, n, what);
     h->q.mem = NULL;
