@@ -21,7 +21,9 @@
 
 const char *const hdx_note_names[HDX_NOTES] = {
     "retained-class", "retained-package", "retained-loader", "retained-superclass",
-    "paths-class",    "paths-package",    "paths-loader",    "leaks-0",
+    "paths-class",    "paths-package",    "paths-loader",    "children-0",
+    "children-1",     "children-2",       "children-3",      "children-4",
+    "children-5",     "children-6",       "children-7",      "leaks-0",
     "leaks-1",        "leaks-2",          "leaks-3",         "leaks-4",
     "leaks-5",        "leaks-6",          "leaks-7",         "leaks-8",
     "leaks-9",        "leaks-a",          "leaks-b",         "leaks-c",

@@ -1,5 +1,6 @@
 /* index.c - answers about the index itself: index, estimate, verify, remove. */
 #include "query/histogram/histogram.h"
+#include "query/holding/children.h"
 #include "query/holding/class_paths.h"
 #include "query/views.h"
 #include "answer/answer.h"
@@ -451,8 +452,10 @@ static hdx_code verify_of(unsigned files, bool full, hdx_rows *rows, hdx_error *
 static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g, hdx_error *err)
 {
     const hdx_query q = hdx_answer_query(s, a, g);
-    const hdx_code  code = hdx_query_saved_verify(&q, err);
-    return code != HDX_OK ? code : hdx_class_trees_verify(&q, err);
+    hdx_code        code = hdx_query_saved_verify(&q, err);
+    if (code == HDX_OK)
+        code = hdx_class_trees_verify(&q, err);
+    return code != HDX_OK ? code : hdx_children_verify(&q, err);
 }
 
 /* Verifies the files of an index or a view and adds them to the table. `view`: prefix of their names, may be empty. */

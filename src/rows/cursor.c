@@ -346,6 +346,8 @@ hdx_code hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err)
     return rows->base->nothing == NULL ? hdx_no_memory(err, "a line", strlen(why)) : HDX_OK;
 }
 
+void hdx_rows_set_left_out(hdx_rows *rows, uint64_t n) { rows->base->left_out = n; }
+
 const char *hdx_rows_empty_reason(hdx_rows *rows)
 {
     char           line[96];

@@ -60,7 +60,8 @@ struct hdx_rows {
     uint64_t          extra_count, extra_capacity;
     const hdx_member *head; /* base only; key NULL after the last; NULL: none */
     char             *title;
-    const char       *nothing; /* base only: why there are no rows; NULL: unknown */
+    const char       *nothing;  /* base only: why there are no rows; NULL: unknown */
+    uint64_t          left_out; /* base only: rows that the source omitted because a condition excludes them */
 
     const hdx_progress *progress; /* base only; NULL: not cancelled */
     hdx_rows_judge     *judge;    /* base only; NULL: none */

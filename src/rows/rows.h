@@ -157,6 +157,9 @@ hdx_code   hdx_rows_add_extra(hdx_rows *rows, const char *key, hdx_cell value, h
 hdx_code   hdx_rows_set_title(hdx_rows *rows, const char *title, hdx_error *err); /* copied */
 hdx_code   hdx_rows_set_nothing(hdx_rows *rows, const char *why, hdx_error *err); /* copied */
 
+/* Sets the number of rows that a source omitted because of a bound (hdx_wanted): conditions count them as their own. */
+void hdx_rows_set_left_out(hdx_rows *rows, uint64_t n);
+
 /* Returns whether a condition omits rows of the answer. */
 bool hdx_rows_filtered(const hdx_rows *rows);
 /* Returns whether the rows are a page of the answer (hdx_rows_page). */

@@ -365,7 +365,7 @@ static hdx_code where_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
 
 uint64_t hdx_rows_left_out(const hdx_rows *rows, unsigned *conditions)
 {
-    uint64_t sum = 0;
+    uint64_t sum = rows->base->left_out;
     *conditions = 0;
     for (; rows != NULL; rows = rows->below)
         if (rows->shape == HDX_SHAPE_WHERE) {

@@ -9,14 +9,16 @@
  * Three or more similar objects (one class, no retained size more than a tenth below the largest) may share one row,
  * that of the largest. Class objects never do, because each refers to something else.
  *
- * The roots of a large heap dominate millions of objects, of which most readers want the first 25: children are a heap,
- * which is sorted only if a reader continues past the first thousand.
+ * The roots of a large heap dominate millions of objects, of which most readers want the first 25: the first ones of
+ * such a parent are saved next to the index (children.h), and the others are listed only when a reader continues past
+ * them. They are a heap, which is sorted only if a reader takes more than a thousand of it.
  *
  * In a tree each object is the child of one other. An invalid index may violate that, and nine levels could produce
  * endless rows: as soon as more children were listed or counted than there are objects, the index is damaged.
  */
 #include "query/holding/holding.h"
 #include "query/common/origin.h"
+#include "query/holding/children.h"
 #include "query/holding/drop.h"
 #include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
@@ -30,6 +32,7 @@
 
 /* ---- columns ---- */
 
+#define CLASS    1u
 #define LABEL    2u
 #define RETAINED 4u
 #define SIMILAR  7u
@@ -93,16 +96,16 @@ static const hdx_form forms[] = {
 
 /* ---- the tree ---- */
 
-typedef struct child {
-    hdx_id   id;
-    uint64_t retained;
-} child;
-
 typedef struct level {
-    child   *at; /* a max-heap; once sorted, the largest last */
-    uint64_t count, capacity, taken;
-    uint64_t retained; /* sum over all children, also those that were taken */
-    bool     sorted;
+    hdx_children kept;  /* the first children, if they are saved: `at` is listed only when all of these were taken */
+    uint64_t     given; /* of these, those that were taken */
+    hdx_id       of;
+    hdx_child   *at;    /* a max-heap; once sorted, the largest last */
+    uint64_t     count; /* children that were not taken yet, listed or not */
+    uint64_t     capacity, taken;
+    uint64_t     retained; /* sum over all children, also those that were taken */
+    uint64_t     others;   /* children of other classes than the one that is requested */
+    bool         sorted;
 } level;
 
 /*
@@ -110,11 +113,11 @@ typedef struct level {
  * own row.
  */
 typedef struct waiting_row {
-    child    is;
-    uint64_t similar; /* objects that joined it */
-    uint64_t bytes;   /* retained size of these */
-    uint64_t joined[FEWEST_LIKE - 1];
-    bool     folded; /* shown in the row of another */
+    hdx_child is;
+    uint64_t  similar; /* objects that joined it */
+    uint64_t  bytes;   /* retained size of these */
+    uint64_t  joined[FEWEST_LIKE - 1];
+    bool      folded; /* shown in the row of another */
 } waiting_row;
 
 typedef struct tree {
@@ -126,7 +129,10 @@ typedef struct tree {
     uint64_t listed, counted; /* children, in total */
     /* no row with a smaller retained size is requested, and objects below it retain even less */
     uint64_t least;
-    hdx_id   open; /* the last row, whose children may be next; HDX_NO_ID: none */
+    uint32_t class;                           /* the only class that is requested, by number; HDX_NO_CLASS: all are */
+    hdx_id                     open;          /* the last row, whose children may be next; HDX_NO_ID: none */
+    uint64_t                   open_children; /* their number */
+    const hdx_children_bounds *bounds;
 
     /* folding: rows from..to, as numbers of all rows so far, wait in a ring of `room` */
     bool         fold;
@@ -136,40 +142,19 @@ typedef struct tree {
     uint32_t     classes;
 } tree;
 
-static bool precedes(const child *x, const child *y)
-{
-    return x->retained != y->retained ? x->retained > y->retained : x->id < y->id;
-}
-
-static int ascending(const void *a, const void *b) { return precedes(b, a) ? -1 : precedes(a, b); }
+static int ascending(const void *a, const void *b) { return hdx_child_precedes(b, a) ? -1 : hdx_child_precedes(a, b); }
 
 static void sift_down(level *l, uint64_t i)
 {
-    const child c = l->at[i];
+    const hdx_child c = l->at[i];
     for (uint64_t k; (k = 2 * i + 1) < l->count; i = k) {
-        if (k + 1 < l->count && precedes(&l->at[k + 1], &l->at[k]))
+        if (k + 1 < l->count && hdx_child_precedes(&l->at[k + 1], &l->at[k]))
             k++;
-        if (!precedes(&l->at[k], &c))
+        if (!hdx_child_precedes(&l->at[k], &c))
             break;
         l->at[i] = l->at[k];
     }
     l->at[i] = c;
-}
-
-/* Removes the next child. REQUIRES: the level is not empty. */
-static child take_child(level *l)
-{
-    if (!l->sorted && l->taken++ == TAKEN_FROM_HEAP) {
-        qsort(l->at, l->count, sizeof *l->at, ascending);
-        l->sorted = true;
-    }
-    const child c = l->at[l->sorted ? l->count - 1 : 0];
-    l->count--;
-    if (!l->sorted && l->count > 0) {
-        l->at[0] = l->at[l->count];
-        sift_down(l, 0);
-    }
-    return c;
 }
 
 /* Counts one more child. */
@@ -180,20 +165,32 @@ static hdx_code count_child(hdx_graph *g, uint64_t *children, hdx_error *err)
                : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
 }
 
-static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
+static hdx_child kept_child(const tree *t, const level *l, uint64_t i)
 {
-    hdx_ask *ask = &t->ask;
-    hdx_refs refs;
-    hdx_id   id;
-    hdx_code code;
-    hdx_graph_dominated(ask->g, of, &refs);
+    return (hdx_child){ l->kept.first[i], hdx_graph_retained(t->ask.g, l->kept.first[i]) };
+}
+
+/* Lists the children; if some were already taken, only those behind them. */
+static hdx_code list_children(tree *t, level *l, hdx_error *err)
+{
+    hdx_ask        *ask = &t->ask;
+    const hdx_child last = l->given > 0 ? kept_child(t, l, l->given - 1) : (hdx_child){ 0, UINT64_MAX };
+    hdx_refs        refs;
+    hdx_id          id;
+    hdx_code        code;
+    t->listed -= l->given;
+    l->count = l->retained = l->others = 0;
+    hdx_graph_dominated(ask->g, l->of, &refs);
     while (hdx_refs_next(&refs, &id)) {
-        const uint64_t retained = hdx_graph_retained(ask->g, id);
-        if (retained >= t->least) {
+        const hdx_child c = { id, hdx_graph_retained(ask->g, id) };
+        const bool      asked = t->class == HDX_NO_CLASS || hdx_graph_class_of(ask->g, id) == t->class;
+        const bool      large = c.retained >= t->least;
+        l->retained += large && asked ? c.retained : 0;
+        l->others += large && !asked;
+        if (large && asked && (l->given == 0 || hdx_child_precedes(&last, &c))) {
             if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
                 return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);
-            l->at[l->count++] = (child){ id, retained };
-            l->retained += retained;
+            l->at[l->count++] = c;
         }
         if ((code = count_child(ask->g, &t->listed, err)) != HDX_OK ||
             (code = hdx_ask_check_cancel(ask, err)) != HDX_OK)
@@ -204,23 +201,79 @@ static hdx_code list_children(tree *t, hdx_id of, level *l, hdx_error *err)
     return HDX_OK;
 }
 
+static bool is_kept(const level *l) { return l->given < l->kept.count; }
+
+/* Lists the children if all that are saved were taken and others follow. */
+static hdx_code find_next(tree *t, level *l, hdx_error *err)
+{
+    return l->kept.there && l->given == l->kept.count && l->at == NULL && l->count > 0 ? list_children(t, l, err)
+                                                                                       : HDX_OK;
+}
+
+/* REQUIRES: the level is not empty, and find_next was called. */
+static hdx_child peek_child(const tree *t, const level *l)
+{
+    return is_kept(l) ? kept_child(t, l, l->given) : l->at[l->sorted ? l->count - 1 : 0];
+}
+
+/* Removes the next child. REQUIRES: as peek_child. */
+static hdx_child take_child(tree *t, level *l)
+{
+    if (is_kept(l)) {
+        const hdx_child first = kept_child(t, l, l->given++);
+        t->listed++;
+        l->count--;
+        return first;
+    }
+    if (!l->sorted && l->taken++ == TAKEN_FROM_HEAP) {
+        qsort(l->at, l->count, sizeof *l->at, ascending);
+        l->sorted = true;
+    }
+    const hdx_child c = l->at[l->sorted ? l->count - 1 : 0];
+    l->count--;
+    if (!l->sorted && l->count > 0) {
+        l->at[0] = l->at[l->count];
+        sift_down(l, 0);
+    }
+    return c;
+}
+
+static void close_level(tree *t, level *l)
+{
+    hdx_children_close(&l->kept, &t->ask);
+    hdx_mem_put(t->ask.q.mem, l->at, l->capacity * sizeof *l->at);
+}
+
 static void tree_close(void *state)
 {
     tree *t = state;
     for (uint64_t i = 0; i < t->count; i++)
-        hdx_mem_put(t->ask.q.mem, t->levels[i].at, t->levels[i].capacity * sizeof *t->levels[i].at);
+        close_level(t, &t->levels[i]);
     hdx_mem_put(t->ask.q.mem, t->levels, t->capacity * sizeof *t->levels);
     hdx_mem_put(t->ask.q.mem, t->ring, t->room * sizeof *t->ring);
     hdx_mem_put(t->ask.q.mem, t->last, t->classes * sizeof *t->last);
     free(t);
 }
 
-static hdx_code push_level(tree *t, hdx_id of, hdx_error *err)
+/* `children`: of this object, at least. Children that retain too little are not told apart in what is saved. */
+static hdx_code push_level(tree *t, hdx_id of, uint64_t children, hdx_error *err)
 {
     if (!hdx_mem_room(t->ask.q.mem, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
         return hdx_no_memory(err, "the dominator tree", t->count * sizeof *t->levels);
-    t->levels[t->count] = (level){ 0 };
-    return list_children(t, of, &t->levels[t->count++], err);
+    level *l = &t->levels[t->count++];
+    *l = (level){ .of = of };
+    if (t->least == 0 && children >= t->bounds->from) {
+        const hdx_code code =
+            hdx_children_open(&t->ask, of, t->bounds, t->class == HDX_NO_CLASS ? NULL : &t->class, &l->kept, err);
+        if (code != HDX_OK)
+            return code;
+    }
+    if (!l->kept.there)
+        return list_children(t, l, err);
+    l->count = l->kept.objects;
+    l->retained = l->kept.retained;
+    l->others = l->kept.others;
+    return HDX_OK;
 }
 
 static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error *err)
@@ -247,14 +300,16 @@ static bool last_level(const tree *t)
     return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g);
 } /* invariant 3 */
 
-static hdx_code put_child(tree *t, const child *c, hdx_cell *cells, hdx_error *err)
+static hdx_code put_child(tree *t, const hdx_child *c, hdx_cell *cells, hdx_error *err)
 {
     uint64_t       children;
     const hdx_code code = count_children(t, c->id, &children, err);
     if (code != HDX_OK)
         return code;
-    if (children > 0 && !last_level(t))
+    if (children > 0 && !last_level(t)) {
         t->open = c->id;
+        t->open_children = children;
+    }
     cells[0] = hdx_id_cell(t->ask.g, c->id);
     cells[1] = hdx_class_of_cell(t->ask.g, c->id);
     cells[LABEL] = hdx_cell_null();
@@ -271,18 +326,19 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
     hdx_code code = hdx_ask_check_cancel(&t->ask, err);
     (void)arena;
     if (code == HDX_OK && t->open != HDX_NO_ID) {
-        code = push_level(t, t->open, err);
+        code = push_level(t, t->open, t->open_children, err);
         t->open = HDX_NO_ID;
     }
     if (code != HDX_OK)
         return code;
-    while (t->count > 0 && t->levels[t->count - 1].count == 0) {
-        level *done = &t->levels[--t->count];
-        hdx_mem_put(t->ask.q.mem, done->at, done->capacity * sizeof *done->at);
-    }
+    for (; t->count > 0; close_level(t, &t->levels[--t->count]))
+        if ((code = find_next(t, &t->levels[t->count - 1], err)) != HDX_OK)
+            return code;
+        else if (t->levels[t->count - 1].count > 0)
+            break;
     if (t->count == 0)
         return hdx_ask_end(&t->ask, more, err);
-    const child c = take_child(&t->levels[t->count - 1]);
+    const hdx_child c = take_child(t, &t->levels[t->count - 1]);
     if (t->depth > 1)
         cells[7] = hdx_cell_uint(t->count);
     *more = true;
@@ -290,8 +346,6 @@ static hdx_code tree_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *
 }
 
 /* ---- folding ---- */
-
-static child peek_child(const level *l) { return l->at[l->sorted ? l->count - 1 : 0]; }
 
 static waiting_row *waiting_row_at(const tree *t, uint64_t i) { return &t->ring[i & (t->room - 1)]; }
 
@@ -316,9 +370,9 @@ static bool about_as_large(uint64_t retained, uint64_t largest) { return retaine
 /* The next object joins a row that waits, or becomes one. */
 static hdx_code wait_for_others(tree *t, hdx_error *err)
 {
-    const child    c = take_child(&t->levels[0]);
-    const uint32_t number = hdx_graph_class_of(t->ask.g, c.id);
-    const bool     alone = number >= t->classes || hdx_graph_kind(t->ask.g, c.id) == HDX_CLASS_OBJECT;
+    const hdx_child c = take_child(t, &t->levels[0]);
+    const uint32_t  number = hdx_graph_class_of(t->ask.g, c.id);
+    const bool      alone = number >= t->classes || hdx_graph_kind(t->ask.g, c.id) == HDX_CLASS_OBJECT;
     if (!alone && t->last[number] > t->from &&
         about_as_large(c.retained, waiting_row_at(t, t->last[number] - 1)->is.retained)) {
         waiting_row *w = waiting_row_at(t, t->last[number] - 1);
@@ -338,19 +392,19 @@ static hdx_code wait_for_others(tree *t, hdx_error *err)
 /* Returns the first waiting row, with all that joined it, when no remaining object can join it. */
 static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
-    tree        *t = state;
-    const level *l = &t->levels[0];
-    hdx_code     code = HDX_OK;
+    tree    *t = state;
+    level   *l = &t->levels[0];
+    hdx_code code = HDX_OK;
     (void)arena;
     for (;;) {
-        if ((code = hdx_ask_check_cancel(&t->ask, err)) != HDX_OK)
+        if ((code = hdx_ask_check_cancel(&t->ask, err)) != HDX_OK || (code = find_next(t, l, err)) != HDX_OK)
             return code;
         const waiting_row *w = t->from < t->to ? waiting_row_at(t, t->from) : NULL;
         if (w == NULL && l->count == 0)
             return hdx_ask_end(&t->ask, more, err);
         if (w != NULL && w->folded)
             t->from++;
-        else if (w != NULL && (l->count == 0 || !about_as_large(peek_child(l).retained, w->is.retained)))
+        else if (w != NULL && (l->count == 0 || !about_as_large(peek_child(t, l).retained, w->is.retained)))
             break;
         else if ((code = wait_for_others(t, err)) != HDX_OK)
             return code;
@@ -366,8 +420,23 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     return put_child(t, &w.is, cells, err);
 }
 
-static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fold, double total, hdx_rows **out,
-                          hdx_error *err)
+/* Returns the number of the only class with that name; HDX_NO_CLASS if there is none, or several. */
+static uint32_t class_named(hdx_graph *g, const char *name)
+{
+    uint32_t         count, found = HDX_NO_CLASS;
+    const hdx_class *classes = hdx_graph_classes(g, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!hdx_text_is(classes[i].name, name))
+            continue;
+        if (found != HDX_NO_CLASS)
+            return HDX_NO_CLASS;
+        found = i;
+    }
+    return found;
+}
+
+static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fold, double total,
+                          const hdx_children_bounds *bounds, hdx_rows **out, hdx_error *err)
 {
     tree *t = calloc(1, sizeof *t);
     if (t == NULL)
@@ -376,9 +445,13 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
     t->depth = depth == 0 ? 1 : depth;
     t->total = total;
     t->open = HDX_NO_ID;
-    const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED);
+    t->bounds = bounds;
+    const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED), *class = hdx_column_bound(&ask->q, CLASS);
     t->least = bound != NULL && bound->text == NULL && !fold ? bound->least : 0; /* smaller ones may share a row */
-    hdx_code code = push_level(t, of, err);
+    /* objects of the class are below others; similar objects have one class, but their rows are those of the question
+     */
+    t->class = class != NULL && class->text != NULL && t->depth == 1 ? class_named(ask->g, class->text) : HDX_NO_CLASS;
+    hdx_code code = push_level(t, of, UINT64_MAX, err);
     if (code == HDX_OK && fold) {
         (void)hdx_graph_classes(ask->g, &t->classes);
         if ((t->last = hdx_mem_array(ask->q.mem, t->classes, sizeof *t->last)) == NULL)
@@ -400,8 +473,10 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
                              tree_close,
                              t->depth > 1 || fold ? 0 : t->levels[0].count };
     code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
-    if (code == HDX_OK && t->depth == 1)
+    if (code == HDX_OK && t->depth == 1) {
         hdx_rows_set_sums(*out, t->levels[0].count, t->levels[0].retained);
+        hdx_rows_set_left_out(*out, t->levels[0].others);
+    }
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
@@ -506,19 +581,11 @@ static int by_group_retained(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Sums per class first (an array by class number), then combines classes with equal keys. */
-static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
+static hdx_code sum_children(groups *s, hdx_id of, keyed *sums, uint32_t classes, hdx_error *err)
 {
-    const bool each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
-    uint32_t   classes, used = 0;
-    hdx_refs   refs;
-    hdx_id     id;
-    hdx_code   code = HDX_OK;
-    (void)hdx_graph_classes(s->ask.g, &s->classes);
-    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
-    keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
-    if (sums == NULL)
-        return hdx_no_memory(err, "groups", classes * sizeof *sums);
+    hdx_refs refs;
+    hdx_id   id;
+    hdx_code code = HDX_OK;
     hdx_graph_dominated(s->ask.g, of, &refs);
     while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
         uint32_t c = class_for(s, id);
@@ -529,6 +596,53 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
         }
         code = hdx_ask_check_cancel(&s->ask, err);
     }
+    return code;
+}
+
+/* What is saved counts class objects under java.lang.Class: they are moved to the class that they represent. */
+static hdx_code sum_kept(groups *s, hdx_id of, const hdx_children *kept, keyed *sums, hdx_error *err)
+{
+    hdx_code code = HDX_OK;
+    for (uint64_t i = 0; i < kept->sum_count; i++) {
+        const hdx_children_sum *k = &kept->sums[i];
+        sums[k->number].sum = (group){ 0, k->objects, k->shallow, k->retained };
+    }
+    for (uint32_t c = 0; code == HDX_OK && s->by != HDX_BY_CLASS && c < s->classes; c++) {
+        hdx_id           id;
+        const hdx_class *own = hdx_graph_class(s->ask.g, c);
+        code = hdx_ask_check_cancel(&s->ask, err);
+        if (own == NULL || !hdx_graph_find(s->ask.g, own->address, &id) || hdx_graph_dominator(s->ask.g, id) != of ||
+            hdx_graph_class_object(s->ask.g, id) != own)
+            continue;
+        const uint32_t from = hdx_graph_class_of(s->ask.g, id), to = class_for(s, id);
+        const uint64_t shallow = hdx_graph_shallow(s->ask.g, id), retained = hdx_graph_retained(s->ask.g, id);
+        if (from >= s->classes || from == to)
+            continue;
+        sums[from].sum.objects--;
+        sums[from].sum.shallow -= shallow;
+        sums[from].sum.retained -= retained;
+        sums[to].sum.objects++;
+        sums[to].sum.shallow += shallow;
+        sums[to].sum.retained += retained;
+    }
+    return code;
+}
+
+/* Sums per class first (an array by class number), then combines classes with equal keys. */
+static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, hdx_error *err)
+{
+    const bool   each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
+    uint32_t     classes, used = 0;
+    hdx_children kept;
+    (void)hdx_graph_classes(s->ask.g, &s->classes);
+    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
+    keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
+    if (sums == NULL)
+        return hdx_no_memory(err, "groups", classes * sizeof *sums);
+    hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &kept, err);
+    if (code == HDX_OK)
+        code = kept.there ? sum_kept(s, of, &kept, sums, err) : sum_children(s, of, sums, classes, err);
+    hdx_children_close(&kept, &s->ask);
     for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
         if (sums[c].sum.objects > 0) {
             sums[used] = sums[c];
@@ -556,13 +670,14 @@ static hdx_code sum_up(groups *s, hdx_id of, hdx_error *err)
     return code;
 }
 
-static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double total, hdx_rows **out, hdx_error *err)
+static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double total, const hdx_children_bounds *bounds,
+                           hdx_rows **out, hdx_error *err)
 {
     groups *s = calloc(1, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "groups", sizeof *s);
     *s = (groups){ .ask = *ask, .by = by, .origins = hdx_origins_of(ask->g), .total = total };
-    hdx_code code = sum_up(s, of, err);
+    hdx_code code = sum_up(s, of, bounds, err);
     if (code != HDX_OK) {
         groups_close(s);
         return code;
@@ -588,8 +703,8 @@ static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double tota
     return code;
 }
 
-static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold, hdx_rows **out,
-                          hdx_error *err)
+hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold,
+                                const hdx_children_bounds *bounds, hdx_rows **out, hdx_error *err)
 {
     hdx_ask ask;
     hdx_id  from = of == NULL ? HDX_VIRTUAL_ROOT : *of;
@@ -602,12 +717,12 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
     double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
     switch (by) {
     case HDX_BY_NONE:
-    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, fold, total, out, err); break;
+    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, fold, total, bounds, out, err); break;
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
     case HDX_BY_LOADER:
     case HDX_BY_ORIGIN:
-    case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, out, err); break;
+    case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, bounds, out, err); break;
     default:
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         "dominator keys are object, class, package, loader, owner and origin");
@@ -622,7 +737,7 @@ static hdx_code open_tree(const hdx_query *q, hdx_by by, const hdx_id *of, unsig
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
                               hdx_error *err)
 {
-    return open_tree(q, by, of, depth, false, out, err);
+    return hdx_dominators_bounded(q, by, of, depth, false, &hdx_children_saved, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -708,8 +823,8 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     if (fold && (by > 0 || hdx_argument_number(a, "depth") > 1))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--fold similar works with one level of objects: omit %s",
                         by > 0 ? "--by" : "--depth");
-    return open_tree(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
-                     (unsigned)hdx_argument_number(a, "depth"), fold, out, err);
+    return hdx_dominators_bounded(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
+                                  (unsigned)hdx_argument_number(a, "depth"), fold, &hdx_children_saved, out, err);
 }
 
 const hdx_question hdx_question_dominators = {
