@@ -448,9 +448,11 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
     t->bounds = bounds;
     const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED), *class = hdx_column_bound(&ask->q, CLASS);
     t->least = bound != NULL && bound->text == NULL && !fold ? bound->least : 0; /* smaller ones may share a row */
-    /* objects of the class are below others; similar objects have one class, but their rows are those of the question
-     */
-    t->class = class != NULL && class->text != NULL && t->depth == 1 ? class_named(ask->g, class->text) : HDX_NO_CLASS;
+    /* not with more levels, where objects of the class are below others, and not where others are counted as one row */
+    if (class != NULL && class->text != NULL && t->depth == 1 && !fold)
+        t->class = class_named(ask->g, class->text);
+    else
+        t->class = HDX_NO_CLASS;
     hdx_code code = push_level(t, of, UINT64_MAX, err);
     if (code == HDX_OK && fold) {
         (void)hdx_graph_classes(ask->g, &t->classes);
