@@ -39,22 +39,12 @@ Test(remember, names_a_file_for_each_key)
     static const struct {
         uint64_t    key;
         const char *name;
-    } names[] = { { 0, "retained-class" },
-                  { 1, "retained-package" },
-                  { 2, "retained-loader" },
-                  { 3, "retained-superclass" },
-                  { 4, "paths-class" },
-                  { 5, "paths-package" },
-                  { 6, "paths-loader" },
-                  { 7, "children-0" },
-                  { 14, "children-7" },
-                  { 15, "leaks-f" },
-                  { 16, "leaks-0" },
-                  { 17, "leaks-1" },
-                  { 31, "leaks-f" },
-                  { 32, "leaks-0" },
-                  { UINT64_MAX, "leaks-f" },
-                  { UINT64_MAX - 5, "leaks-a" } };
+    } names[] = {
+        { 0, "retained-class" }, { 1, "retained-package" }, { 2, "retained-loader" },  { 3, "retained-superclass" },
+        { 4, "paths-class" },    { 5, "paths-package" },    { 6, "paths-loader" },     { 7, "children-0" },
+        { 14, "children-7" },    { 15, "leaks-f" },         { 16, "leaks-0" },         { 17, "leaks-1" },
+        { 31, "leaks-f" },       { 32, "leaks-0" },         { UINT64_MAX, "leaks-f" }, { UINT64_MAX - 5, "leaks-a" }
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cr_expect(eq(str, (char *)(uintptr_t)hdx_graph_saved_name(names[i].key), (char *)(uintptr_t)names[i].name));
 }

@@ -122,7 +122,7 @@ Test(children, of_random_heaps_are_the_same_from_what_is_saved)
     static const hdx_children_bounds bounds[] = {
         { 1, 3, 100 }, { 2, 1, 1000 }, { 1, 4, 5 }, { 1, 0, 0 }, { 3, 9, 9 }
     };
-    for (unsigned seed = 1; seed <= 8; seed++) {
+    for (unsigned seed = 1; seed <= 2; seed++) {
         heap h;
         random_heap(&h, seed);
         for (size_t b = 0; b < HDX_COUNT(bounds); b++) {
@@ -130,7 +130,7 @@ Test(children, of_random_heaps_are_the_same_from_what_is_saved)
             cr_expect(eq(int, hdx_children_verify(&h.q, &h.err), HDX_OK), "%s", h.err.message);
         }
         for (hdx_id id = 0; id < hdx_graph_objects(h.g); id++)
-            if (hdx_graph_live(h.g, id) && hdx_graph_retained(h.g, id) > hdx_graph_shallow(h.g, id) && id % 5 == 0)
+            if (hdx_graph_live(h.g, id) && hdx_graph_retained(h.g, id) > hdx_graph_shallow(h.g, id) && id % 25 == 0)
                 expect_all_same(&h, id, &bounds[id % HDX_COUNT(bounds)]);
         cr_expect(eq(int, hdx_children_verify(&h.q, &h.err), HDX_OK), "%s", h.err.message);
         cr_expect(gt(uint, saved(&h), 0));
@@ -233,7 +233,7 @@ Test(children, are_saved_again_if_the_file_is_damaged)
     const uint64_t key = HDX_NOTE_CHILDREN + 1 + wide % (HDX_NOTE_CHILDREN_COUNT - 1);
     (void)snprintf(path, sizeof path, "%s/%s", h.index, hdx_graph_saved_name(key));
     expect_same(&h, wide, &first, &few);
-    for (long at = 0; at < 700; at += 13) {
+    for (long at = 0; at < 700; at += 65) {
         FILE     *f = fopen(path, "r+");
         const int was = f != NULL && fseek(f, at, SEEK_SET) == 0 ? fgetc(f) : EOF;
         cr_assert(was != EOF && fseek(f, at, SEEK_SET) == 0 && fputc(was ^ 0x10, f) != EOF && fclose(f) == 0);
@@ -298,13 +298,13 @@ Test(children, with_false_numbers_are_not_used_or_are_found_by_verify)
         expect_same(&h, wide, &first, &few);
         cr_expect(eq(int, hdx_children_verify(&h.q, &h.err), HDX_OK), "number %zu was saved again", i);
     }
-    for (uint64_t at = 32; at < good.size; at += 4) { /* whatever is answered, each is found, and none does harm */
+    for (uint64_t at = 32; at < good.size; at += 60) { /* whatever is answered, each is found, and none does harm */
         save_changed(&h, key, &good, at / 8 * 8, hdx_le64(good.at + at / 8 * 8) ^ (at % 8 == 0 ? 1 : 1ull << 40));
         cr_expect(eq(int, hdx_children_verify(&h.q, &h.err), HDX_DAMAGED), "byte %llu", (unsigned long long)at);
         hdx_buffer is = answer(&h, wide, &(asked){ .depth = 1, .class = "p1.C4" }, &few);
         hdx_buffer_free(&is);
     }
-    for (uint64_t size = 0; size < good.size; size += 50) {
+    for (uint64_t size = 0; size < good.size; size += 250) {
         cr_assert(hdx_graph_remember(h.g, key, good.at, size));
         expect_same(&h, wide, &first, &few);
     }
@@ -345,7 +345,7 @@ Test(children, of_a_view_are_saved_in_the_view)
     h.q.graph = h.g;
     cr_expect(eq(uint, saved(&h), 0));
     expect_all_same(&h, wide, &few);
-    expect_all_same(&h, HDX_VIRTUAL_ROOT, &(hdx_children_bounds){ 1, 2, 3 });
+    expect_same(&h, HDX_VIRTUAL_ROOT, &first, &(hdx_children_bounds){ 1, 2, 3 });
     cr_expect(gt(uint, saved(&h), 1));
     cr_expect(eq(int, hdx_children_verify(&h.q, &h.err), HDX_OK), "%s", h.err.message);
     heap_close(&h);
