@@ -271,7 +271,7 @@ static hdx_code read_note(hdx_ask *ask, hdx_id of, const hdx_children_bounds *bo
 {
     const uint64_t numbers[] = { VERSION, of, bounds->each, bounds->all };
     uint64_t       skipped = 0;
-    *out = (hdx_children){ .there = false };
+    *out = (hdx_children){ .saved = false };
     if (r->at == NULL || r->size < HEAD)
         return HDX_OK;
     for (size_t i = 0; i < HDX_COUNT(numbers); i++)
@@ -289,7 +289,7 @@ static hdx_code read_note(hdx_ask *ask, hdx_id of, const hdx_children_bounds *bo
         return HDX_OK;
     if ((out->first = hdx_mem_array(ask->q.mem, out->count, sizeof *out->first)) == NULL)
         return hdx_no_memory(err, "dominated objects", out->count * sizeof *out->first);
-    out->there = read_ids(ask, of, class, ids + 8 * skipped, out);
+    out->saved = read_ids(ask, of, class, ids + 8 * skipped, out);
     return hdx_graph_check(ask->g, err);
 }
 
@@ -309,17 +309,17 @@ static bool has_many(hdx_ask *ask, hdx_id of, uint64_t many)
 hdx_code hdx_children_open(hdx_ask *ask, hdx_id of, const hdx_children_bounds *bounds, const uint32_t *class,
                            hdx_children *out, hdx_error *err)
 {
-    *out = (hdx_children){ .there = false };
+    *out = (hdx_children){ .saved = false };
     if (!has_many(ask, of, bounds->from))
         return HDX_OK;
     hdx_remembered r = hdx_graph_recall(ask->g, note_of(of));
     hdx_code       code = read_note(ask, of, bounds, class, &r, out, err);
     hdx_mem_put(NULL, r.at, r.size);
-    if (code != HDX_OK || out->there)
+    if (code != HDX_OK || out->saved)
         return code;
     hdx_children_close(out, ask);
     if ((code = compute(ask, of, bounds, &r, err)) == HDX_OK &&
-        (code = read_note(ask, of, bounds, class, &r, out, err)) == HDX_OK && out->there)
+        (code = read_note(ask, of, bounds, class, &r, out, err)) == HDX_OK && out->saved)
         (void)hdx_graph_remember(ask->g, note_of(of), r.at, r.size);
     hdx_mem_put(NULL, r.at, r.size);
     return code;
@@ -329,7 +329,7 @@ void hdx_children_close(hdx_children *c, hdx_ask *ask)
 {
     hdx_mem_put(ask->q.mem, c->sums, c->sum_count * sizeof *c->sums);
     hdx_mem_put(ask->q.mem, c->first, c->count * sizeof *c->first);
-    *c = (hdx_children){ .there = false };
+    *c = (hdx_children){ .saved = false };
 }
 
 /* ---- verifying ---- */

@@ -4,7 +4,7 @@
  *
  * Example:
  *     hdx_children kept;
- *     if ((code = hdx_children_open(ask, of, &hdx_children_saved, NULL, &kept, err)) == HDX_OK && kept.there)
+ *     if ((code = hdx_children_open(ask, of, &hdx_children_saved, NULL, &kept, err)) == HDX_OK && kept.saved)
  *         for (uint64_t i = 0; i < kept.count; i++) // kept.first[i] is the i-th of kept.objects children
  *             ...
  *     hdx_children_close(&kept, ask);
@@ -39,7 +39,7 @@ typedef struct hdx_children_sum {
 } hdx_children_sum;
 
 typedef struct hdx_children {
-    bool              there; /* false: the object has few children, and nothing else is set */
+    bool              saved; /* false: the object has few children, and nothing else is set */
     hdx_children_sum *sums;  /* by number of the class; only classes with children */
     uint64_t          sum_count;
     hdx_id  *first; /* the first `count` children of all classes, or of the class that was asked for, in order */

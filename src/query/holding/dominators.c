@@ -206,7 +206,7 @@ static bool is_kept(const level *l) { return l->given < l->kept.count; }
 /* Lists the children if all that are saved were taken and others follow. */
 static hdx_code find_next(tree *t, level *l, hdx_error *err)
 {
-    return l->kept.there && l->given == l->kept.count && l->at == NULL && l->count > 0 ? list_children(t, l, err)
+    return l->kept.saved && l->given == l->kept.count && l->at == NULL && l->count > 0 ? list_children(t, l, err)
                                                                                        : HDX_OK;
 }
 
@@ -268,7 +268,7 @@ static hdx_code push_level(tree *t, hdx_id of, uint64_t children, hdx_error *err
         if (code != HDX_OK)
             return code;
     }
-    if (!l->kept.there)
+    if (!l->kept.saved)
         return list_children(t, l, err);
     l->count = l->kept.objects;
     l->retained = l->kept.retained;
@@ -643,7 +643,7 @@ static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, 
         return hdx_no_memory(err, "groups", classes * sizeof *sums);
     hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &kept, err);
     if (code == HDX_OK)
-        code = kept.there ? sum_kept(s, of, &kept, sums, err) : sum_children(s, of, sums, classes, err);
+        code = kept.saved ? sum_kept(s, of, &kept, sums, err) : sum_children(s, of, sums, classes, err);
     hdx_children_close(&kept, &s->ask);
     for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
         if (sums[c].sum.objects > 0) {
