@@ -243,7 +243,7 @@ HDX_API hdx_code hdx_rows_page(hdx_rows **rows, uint64_t skip, uint64_t n, uint3
  */
 HDX_API hdx_code hdx_rows_limit_counted(hdx_rows **rows, uint64_t n, uint64_t milliseconds, hdx_error *err);
 
-/* What a limit omitted after the last row that it kept. A number is 0 if it is not known. */
+/* What follows the last row of a limit or page. A number is 0 if it is not known. */
 #define HDX_CURSOR_SIZE 32u
 typedef struct hdx_rows_cut {
     uint64_t before; /* rows before the page; always known */

@@ -128,11 +128,11 @@ static hdx_code shorten(const hdx_cell *path, uint64_t most, hdx_arena *arena, h
     if (most == 0 || all <= most)
         return HDX_OK;
     hdx_member *m = hdx_arena_get(arena, HDX_PATH_MEMBERS * sizeof *m);
-    hdx_cell   *kept = hdx_arena_get(arena, most * sizeof *kept);
-    if (m == NULL || kept == NULL)
-        return hdx_no_memory(err, "a path", most * sizeof *kept);
-    memcpy(kept, steps.as.list.at, head * sizeof *kept);
-    memcpy(kept + head, steps.as.list.at + all - (most - head), (most - head) * sizeof *kept);
+    hdx_cell   *ends = hdx_arena_get(arena, most * sizeof *ends);
+    if (m == NULL || ends == NULL)
+        return hdx_no_memory(err, "a path", most * sizeof *ends);
+    memcpy(ends, steps.as.list.at, head * sizeof *ends);
+    memcpy(ends + head, steps.as.list.at + all - (most - head), (most - head) * sizeof *ends);
     uint64_t n = 0;
     for (uint64_t i = 0; i < path->as.object.count; i++) {
         const hdx_member *is = &path->as.object.at[i];
@@ -141,7 +141,7 @@ static hdx_code shorten(const hdx_cell *path, uint64_t most, hdx_arena *arena, h
         m[n++] = *is;
         if (strcmp(is->key, "steps") != 0)
             continue;
-        m[n - 1].value = hdx_cell_list(kept, most);
+        m[n - 1].value = hdx_cell_list(ends, most);
         m[n++] =
             (hdx_member){ "steps_cut", hdx_cell_uint(all - most + (cut.kind == HDX_CELL_UINT ? cut.as.natural : 0)) };
     }

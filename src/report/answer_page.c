@@ -503,7 +503,7 @@ static unsigned put_members(answer_page *a, unsigned facts, const hdx_member *ob
     return facts;
 }
 
-/* Writes what the document says in single values, except the totals, which are a row of the table. */
+/* Writes the single values of the document, except the totals, which are a row of the table. */
 static void put_facts(answer_page *a)
 {
     const hdx_cell   *dump = head_of(a->rows, "dump");

@@ -1,6 +1,6 @@
 /*
- * dump.c - what the report says about the dump file and its index: heaps of Android, damaged places, warnings, views;
- * and what is missing in the report.
+ * dump.c - the section of the report about the dump file and its index: heaps of Android, damaged places, warnings,
+ * views; and what is missing in the report.
  */
 #include "report/sections.h"
 
@@ -163,14 +163,10 @@ static void put_missing(report *r, const hdx_rows *rows, const hdx_cell *info)
 
 hdx_code hdx_section_dump(report *r, hdx_error *err)
 {
-    static const section of = { .answer = "info" };
-    hdx_rows            *rows = NULL;
-    const hdx_cell      *row;
-    hdx_code             code = hdx_section_run(r->s, &of, &rows, err);
-    while (code == HDX_OK && hdx_rows_next(rows, &row))
-        ;
-    if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *info = hdx_rows_extra_cell(rows, "info");
+    hdx_rows       *rows = NULL;
+    const hdx_cell *info;
+    const hdx_code  code = hdx_section_info(r->s, &rows, &info, err);
+    if (code == HDX_OK) {
         put_dump(r, rows, info);
         put_missing(r, rows, info);
     }

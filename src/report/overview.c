@@ -78,14 +78,10 @@ static void put_warnings(report *r, const hdx_rows *rows, const hdx_cell *info)
 
 hdx_code hdx_section_overview(report *r, hdx_error *err)
 {
-    static const section of = { .answer = "info" };
-    hdx_rows            *rows = NULL;
-    const hdx_cell      *row;
-    hdx_code             code = hdx_section_run(r->s, &of, &rows, err);
-    while (code == HDX_OK && hdx_rows_next(rows, &row))
-        ;
-    if (code == HDX_OK && (code = hdx_rows_end(rows, err)) == HDX_OK) {
-        const hdx_cell *info = hdx_rows_extra_cell(rows, "info");
+    hdx_rows       *rows = NULL;
+    const hdx_cell *info;
+    const hdx_code  code = hdx_section_info(r->s, &rows, &info, err);
+    if (code == HDX_OK) {
         r->lacks_dump = hdx_session_lacks(r->s, 0, hdx_answer_named("dominators")) != NULL;
         put_facts(r, rows, info);
         put_warnings(r, rows, info);

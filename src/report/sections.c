@@ -154,6 +154,19 @@ hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx
     return hdx_answer_run(s, of->answer, of->arguments, count, rows, err);
 }
 
+hdx_code hdx_section_info(hdx_session *s, hdx_rows **rows, const hdx_cell **info, hdx_error *err)
+{
+    static const section of = { .answer = "info" };
+    const hdx_cell      *row;
+    hdx_code             code = hdx_section_run(s, &of, rows, err);
+    if (code != HDX_OK)
+        return code;
+    while (hdx_rows_next(*rows, &row))
+        ;
+    *info = hdx_rows_extra_cell(*rows, "info");
+    return hdx_rows_end(*rows, err);
+}
+
 const hdx_cell *hdx_section_head(const hdx_rows *rows, const char *name)
 {
     static const hdx_cell null = { .kind = HDX_CELL_NULL };

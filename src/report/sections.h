@@ -40,6 +40,8 @@ typedef struct report {
 
 /* ---- answers ---- */
 hdx_code hdx_section_run(hdx_session *s, const section *of, hdx_rows **rows, hdx_error *err);
+/* Runs the answer `info` to its end. *info: its document, in the rows, which the caller closes in any case. */
+hdx_code hdx_section_info(hdx_session *s, hdx_rows **rows, const hdx_cell **info, hdx_error *err);
 /* A dump that lacks something is reported at the end; what stops everything stops the report. */
 hdx_code hdx_section_tolerate(report *r, const char *command, hdx_code code, hdx_error *err);
 /* Returns a key of the head of the document, such as "damage"; a null cell if there is none. */

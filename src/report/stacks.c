@@ -77,7 +77,8 @@ static void put_count(report *r, uint64_t count, const char *what)
     hdx_doc_step_end(&r->p);
 }
 
-/* Of frames of the platform that follow each other, the first says what the thread does; others are only counted. */
+/* Of frames of the platform that follow each other, only the first is shown, which names what the thread does; the
+ * others are counted. */
 static void put_frames(report *r, const hdx_cell *frames)
 {
     const uint64_t count = frames->as.list.count;

@@ -44,7 +44,7 @@ struct hdx_rows {
     void (*close)(hdx_rows *rows); /* frees `state`; may be NULL */
     /* As hdx_rows_run; NULL: rows are only available one by one. */
     hdx_code (*run)(hdx_rows *rows, uint32_t most, hdx_vector *out, uint32_t *count, hdx_error *err);
-    /* Returns the sums over all rows as far as they are known without computing rows. NULL: none is known. */
+    /* Returns the sums over all rows that are known without computing rows. NULL: none is known. */
     hdx_sums (*total)(const hdx_rows *rows);
 
     hdx_mem  *mem;   /* counts the memory of the rows and outlives them; NULL: not counted */

@@ -95,7 +95,7 @@ static hdx_code fill_next(hdx_rows *rows, const hdx_cell **row, hdx_error *err)
     if (packed == NULL)
         return hdx_no_memory(err, "a row", rows->column_count * sizeof *packed);
     memcpy(f->row, packed, rows->column_count * sizeof *packed);
-    if (f->keys[f->at].kind == HDX_CELL_NULL) { /* a row of several objects keeps its own text */
+    if (f->keys[f->at].kind == HDX_CELL_NULL) { /* a row of several objects has a text of its own */
         f->at++;
         *row = f->row;
         return HDX_OK;

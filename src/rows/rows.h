@@ -45,7 +45,7 @@ hdx_code hdx_rows_make(const hdx_rows_maker *maker, hdx_rows **out, hdx_error *e
  * HDX_LIMIT. REQUIRES: `mem` outlives the rows.
  */
 hdx_code hdx_rows_make_in(hdx_mem *mem, const hdx_rows_maker *maker, hdx_rows **out, hdx_error *err);
-/* Sets the sums of columns with HDX_COLUMN_SUM over all rows, as far as they are known in advance; 0: unknown. */
+/* Sets the sums of columns with HDX_COLUMN_SUM over all rows. 0: the sum is not known in advance. */
 void hdx_rows_set_sums(hdx_rows *rows, uint64_t objects, uint64_t retained);
 /* As in hdx_wanted: cells of other columns may be null, whatever is declared. */
 void hdx_rows_set_wanted(hdx_rows *rows, uint64_t columns);
@@ -117,7 +117,7 @@ typedef struct hdx_filler {
 } hdx_filler;
 /*
  * Computes the column `column` from the column `key`, whose cells contain no pointers, for `first` rows at once (0:
- * few), later for up to `most`; a row whose key is null keeps its cell. Replaces *rows as shaping does
+ * few), later for up to `most`; a cell whose key is null does not change. Replaces *rows as shaping does
  * (<heapdex/rows.h>).
  */
 hdx_code hdx_rows_fill(hdx_rows **rows, const char *key, const char *column, const hdx_filler *filler, uint64_t first,

@@ -46,12 +46,18 @@ static void list(hdx_session *s, const char *ask, const char *limit, const char 
 }
 
 /* What is known of the rows after a page of an answer. */
-typedef enum knows { NO_SUMS, ROWS = 1, OBJECTS = 2, RETAINED = 4, EACH = 8 } knows; /* EACH: a row is an object */
+typedef enum known_sums {
+    NO_SUMS,
+    ROWS = 1,
+    OBJECTS = 2,
+    RETAINED = 4,
+    EACH = 8
+} known_sums; /* EACH: a row is an object */
 
 static const struct {
     const char *ask;
     const char *limit;
-    unsigned    knows;
+    unsigned    known;
 } cases[] = {
     { "json histogram", "9", ROWS | OBJECTS },
     { "json histogram by=package", "5", ROWS | OBJECTS },
@@ -72,7 +78,7 @@ static const struct {
     { "json export table=classes", "300", NO_SUMS },
 };
 
-static void check_pages(hdx_session *s, const char *ask, const char *limit, unsigned knows)
+static void check_pages(hdx_session *s, const char *ask, const char *limit, unsigned known)
 {
     listed   all = { .text = hdx_buffer_of(NULL) }, pages = { .text = hdx_buffer_of(NULL) };
     char     cursor[HDX_CURSOR_SIZE] = "";
@@ -86,12 +92,12 @@ static void check_pages(hdx_session *s, const char *ask, const char *limit, unsi
         cr_assert(count < 1000 && (cursor[0] != '\0') == pages.follow, "%s", ask);
         if (!pages.follow)
             break;
-        cr_expect(pages.cut.rows == all.rows - pages.rows || (pages.cut.rows == 0 && (knows & ROWS) == 0), "%s", ask);
-        if ((knows & OBJECTS) != 0)
+        cr_expect(pages.cut.rows == all.rows - pages.rows || (pages.cut.rows == 0 && (known & ROWS) == 0), "%s", ask);
+        if ((known & OBJECTS) != 0)
             cr_expect(eq(u64, pages.cut.objects, all.objects - pages.objects), "%s", ask);
-        if ((knows & EACH) != 0)
+        if ((known & EACH) != 0)
             cr_expect(eq(u64, pages.cut.objects, all.rows - pages.rows), "%s", ask);
-        if ((knows & RETAINED) != 0)
+        if ((known & RETAINED) != 0)
             cr_expect(eq(u64, pages.cut.retained, all.retained - pages.retained), "%s", ask);
     } while (true);
     cr_expect(count > 1, "%s has %llu rows", ask, (unsigned long long)all.rows);
@@ -120,7 +126,7 @@ Test(pages, of_an_answer_are_all_of_its_rows_once)
     char         folder[TEST_FOLDER];
     hdx_session *s = open_bookshop(folder);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        check_pages(s, cases[i].ask, cases[i].limit, cases[i].knows);
+        check_pages(s, cases[i].ask, cases[i].limit, cases[i].known);
     hdx_session_close(s);
     test_folder_remove(folder);
 }

@@ -1,5 +1,6 @@
 /*
- * test_pages.c - pages of rows: together they are all rows, each knows what follows it, and a cursor is checked.
+ * test_pages.c - pages of rows: together they are all rows, each has the sums of what follows it, and a cursor is
+ * checked.
  */
 #include "rows/counting.h"
 

@@ -3,11 +3,11 @@
  * to the index by the first question that needs them.
  *
  * Example:
- *     hdx_children kept;
- *     if ((code = hdx_children_open(ask, of, &hdx_children_saved, NULL, &kept, err)) == HDX_OK && kept.saved)
- *         for (uint64_t i = 0; i < kept.count; i++) // kept.first[i] is the i-th of kept.objects children
+ *     hdx_children children;
+ *     if ((code = hdx_children_open(ask, of, &hdx_children_saved, NULL, &children, err)) == HDX_OK && children.saved)
+ *         for (uint64_t i = 0; i < children.count; i++) // children.first[i] is the i-th of children.objects
  *             ...
- *     hdx_children_close(&kept, ask);
+ *     hdx_children_close(&children, ask);
  */
 #ifndef HDX_QUERY_HOLDING_CHILDREN_H
 #define HDX_QUERY_HOLDING_CHILDREN_H

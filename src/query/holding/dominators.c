@@ -97,7 +97,7 @@ static const hdx_form forms[] = {
 /* ---- the tree ---- */
 
 typedef struct level {
-    hdx_children kept;  /* the first children, if they are saved: `at` is listed only when all of these were taken */
+    hdx_children first; /* the first children, if they are saved: `at` is listed only when all of these were taken */
     uint64_t     given; /* of these, those that were taken */
     hdx_id       of;
     hdx_child   *at;    /* a max-heap; once sorted, the largest last */
@@ -165,16 +165,16 @@ static hdx_code count_child(hdx_graph *g, uint64_t *children, hdx_error *err)
                : hdx_fail(err, HDX_DAMAGED, "dominated", HDX_NOWHERE, "object has more than one dominator");
 }
 
-static hdx_child kept_child(const tree *t, const level *l, uint64_t i)
+static hdx_child saved_child(const tree *t, const level *l, uint64_t i)
 {
-    return (hdx_child){ l->kept.first[i], hdx_graph_retained(t->ask.g, l->kept.first[i]) };
+    return (hdx_child){ l->first.first[i], hdx_graph_retained(t->ask.g, l->first.first[i]) };
 }
 
 /* Lists the children; if some were already taken, only those behind them. */
 static hdx_code list_children(tree *t, level *l, hdx_error *err)
 {
     hdx_ask        *ask = &t->ask;
-    const hdx_child last = l->given > 0 ? kept_child(t, l, l->given - 1) : (hdx_child){ 0, UINT64_MAX };
+    const hdx_child last = l->given > 0 ? saved_child(t, l, l->given - 1) : (hdx_child){ 0, UINT64_MAX };
     hdx_refs        refs;
     hdx_id          id;
     hdx_code        code;
@@ -201,26 +201,26 @@ static hdx_code list_children(tree *t, level *l, hdx_error *err)
     return HDX_OK;
 }
 
-static bool is_kept(const level *l) { return l->given < l->kept.count; }
+static bool has_saved(const level *l) { return l->given < l->first.count; }
 
 /* Lists the children if all that are saved were taken and others follow. */
 static hdx_code find_next(tree *t, level *l, hdx_error *err)
 {
-    return l->kept.saved && l->given == l->kept.count && l->at == NULL && l->count > 0 ? list_children(t, l, err)
-                                                                                       : HDX_OK;
+    return l->first.saved && l->given == l->first.count && l->at == NULL && l->count > 0 ? list_children(t, l, err)
+                                                                                         : HDX_OK;
 }
 
 /* REQUIRES: the level is not empty, and find_next was called. */
 static hdx_child peek_child(const tree *t, const level *l)
 {
-    return is_kept(l) ? kept_child(t, l, l->given) : l->at[l->sorted ? l->count - 1 : 0];
+    return has_saved(l) ? saved_child(t, l, l->given) : l->at[l->sorted ? l->count - 1 : 0];
 }
 
 /* Removes the next child. REQUIRES: as peek_child. */
 static hdx_child take_child(tree *t, level *l)
 {
-    if (is_kept(l)) {
-        const hdx_child first = kept_child(t, l, l->given++);
+    if (has_saved(l)) {
+        const hdx_child first = saved_child(t, l, l->given++);
         t->listed++;
         l->count--;
         return first;
@@ -240,7 +240,7 @@ static hdx_child take_child(tree *t, level *l)
 
 static void close_level(tree *t, level *l)
 {
-    hdx_children_close(&l->kept, &t->ask);
+    hdx_children_close(&l->first, &t->ask);
     hdx_mem_put(t->ask.q.mem, l->at, l->capacity * sizeof *l->at);
 }
 
@@ -255,7 +255,10 @@ static void tree_close(void *state)
     free(t);
 }
 
-/* `children`: of this object, at least. Children that retain too little are not told apart in what is saved. */
+/*
+ * Adds the children of an object, of which there are at least `children`. Saved children are not used if some may be
+ * too small to be listed, because what is saved includes the small ones.
+ */
 static hdx_code push_level(tree *t, hdx_id of, uint64_t children, hdx_error *err)
 {
     if (!hdx_mem_room(t->ask.q.mem, (void **)&t->levels, &t->capacity, t->count, sizeof *t->levels))
@@ -264,15 +267,15 @@ static hdx_code push_level(tree *t, hdx_id of, uint64_t children, hdx_error *err
     *l = (level){ .of = of };
     if (t->least == 0 && children >= t->bounds->from) {
         const hdx_code code =
-            hdx_children_open(&t->ask, of, t->bounds, t->class == HDX_NO_CLASS ? NULL : &t->class, &l->kept, err);
+            hdx_children_open(&t->ask, of, t->bounds, t->class == HDX_NO_CLASS ? NULL : &t->class, &l->first, err);
         if (code != HDX_OK)
             return code;
     }
-    if (!l->kept.saved)
+    if (!l->first.saved)
         return list_children(t, l, err);
-    l->count = l->kept.objects;
-    l->retained = l->kept.retained;
-    l->others = l->kept.others;
+    l->count = l->first.objects;
+    l->retained = l->first.retained;
+    l->others = l->first.others;
     return HDX_OK;
 }
 
@@ -602,11 +605,11 @@ static hdx_code sum_children(groups *s, hdx_id of, keyed *sums, uint32_t classes
 }
 
 /* What is saved counts class objects under java.lang.Class: they are moved to the class that they represent. */
-static hdx_code sum_kept(groups *s, hdx_id of, const hdx_children *kept, keyed *sums, hdx_error *err)
+static hdx_code sum_saved(groups *s, hdx_id of, const hdx_children *saved, keyed *sums, hdx_error *err)
 {
     hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < kept->sum_count; i++) {
-        const hdx_children_sum *k = &kept->sums[i];
+    for (uint64_t i = 0; i < saved->sum_count; i++) {
+        const hdx_children_sum *k = &saved->sums[i];
         sums[k->number].sum = (group){ 0, k->objects, k->shallow, k->retained };
     }
     for (uint32_t c = 0; code == HDX_OK && s->by != HDX_BY_CLASS && c < s->classes; c++) {
@@ -635,16 +638,16 @@ static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, 
 {
     const bool   each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
     uint32_t     classes, used = 0;
-    hdx_children kept;
+    hdx_children children;
     (void)hdx_graph_classes(s->ask.g, &s->classes);
     classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
     keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
     if (sums == NULL)
         return hdx_no_memory(err, "groups", classes * sizeof *sums);
-    hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &kept, err);
+    hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &children, err);
     if (code == HDX_OK)
-        code = kept.saved ? sum_kept(s, of, &kept, sums, err) : sum_children(s, of, sums, classes, err);
-    hdx_children_close(&kept, &s->ask);
+        code = children.saved ? sum_saved(s, of, &children, sums, err) : sum_children(s, of, sums, classes, err);
+    hdx_children_close(&children, &s->ask);
     for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
         if (sums[c].sum.objects > 0) {
             sums[used] = sums[c];
