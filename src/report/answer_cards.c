@@ -15,7 +15,7 @@ static bool is_text(const hdx_cell *c) { return c->kind == HDX_CELL_TEXT; }
 
 static uint64_t count_of(const hdx_cell *list) { return list->kind == HDX_CELL_LIST ? list->as.list.count : 0; }
 
-static bool says(const hdx_cell *c, const char *text) { return is_text(c) && hdx_text_is(c->as.text, text); }
+static bool equals(const hdx_cell *c, const char *text) { return is_text(c) && hdx_text_is(c->as.text, text); }
 
 static void put_text(page *p, const hdx_cell *c)
 {
@@ -57,7 +57,7 @@ static void say_leaks(page *p, const hdx_rows *rows)
     for (size_t k = 0; k < HDX_COUNT(kinds); k++) {
         uint64_t n = 0;
         for (uint64_t i = 0; i < count_of(leaks); i++)
-            n += says(hdx_cell_member(&leaks->as.list.at[i], "kind"), kinds[k].kind);
+            n += equals(hdx_cell_member(&leaks->as.list.at[i], "kind"), kinds[k].kind);
         hdx_doc_string(p, k > 0 ? ", " : "");
         put_count(p, n, kinds[k].one, kinds[k].many);
     }
@@ -95,9 +95,9 @@ static void put_status(page *p, const hdx_cell *step)
     const hdx_cell *status = hdx_cell_member(step, "status"), *reasons = hdx_cell_member(step, "reasons"),
                    *inherited = hdx_cell_member(step, "inherited"), *conflict = hdx_cell_member(step, "conflict");
     const char *between = " (";
-    hdx_doc_string(p, says(status, "leaking")       ? "leaking: yes"
-                      : says(status, "not_leaking") ? "leaking: no"
-                                                    : "leaking: unknown");
+    hdx_doc_string(p, equals(status, "leaking")       ? "leaking: yes"
+                      : equals(status, "not_leaking") ? "leaking: no"
+                                                      : "leaking: unknown");
     if (is_text(inherited)) {
         hdx_doc_string(p, between);
         put_text(p, inherited);
@@ -125,13 +125,13 @@ static void put_reference(page *p, const hdx_cell *reference)
     const hdx_cell *owner = hdx_cell_member(reference, "owner"), *name = hdx_cell_member(reference, "name"),
                    *kind = hdx_cell_member(reference, "kind"), *frame = hdx_cell_member(reference, "frame"),
                    *suspect = hdx_cell_member(reference, "suspect");
-    const bool  bold = suspect->kind == HDX_CELL_BOOL && suspect->as.boolean, array = says(kind, "array_entry");
+    const bool  bold = suspect->kind == HDX_CELL_BOOL && suspect->as.boolean, array = equals(kind, "array_entry");
     const char *dot =
         is_text(owner) && owner->as.text.len > 0 ? memrchr(owner->as.text.at, '.', owner->as.text.len) : NULL;
     if (reference->kind != HDX_CELL_OBJECT)
         return;
     hdx_doc_break(p);
-    hdx_doc_string(p, says(kind, "static_field") ? "↓ static " : "↓ ");
+    hdx_doc_string(p, equals(kind, "static_field") ? "↓ static " : "↓ ");
     if (is_text(owner)) {
         const char *simple = dot != NULL ? dot + 1 : owner->as.text.at;
         hdx_doc_text(p, simple, owner->as.text.len - (size_t)(simple - owner->as.text.at));
@@ -139,7 +139,7 @@ static void put_reference(page *p, const hdx_cell *reference)
     hdx_doc_string(p, array ? "" : ".");
     if (bold)
         hdx_doc_strong_begin(p);
-    hdx_doc_string(p, array ? "[" : says(kind, "local") ? "<Java Local>" : "");
+    hdx_doc_string(p, array ? "[" : equals(kind, "local") ? "<Java Local>" : "");
     put_text(p, name);
     hdx_doc_string(p, array ? "]" : "");
     if (bold)
@@ -234,7 +234,7 @@ static bool put_leak(page *p, const hdx_rows *rows, const hdx_cell *row)
     const hdx_cell *traces = hdx_cell_member(leak, "traces"), *matcher = hdx_cell_member(leak, "matcher"),
                    *bytes = hdx_cell_member(leak, "retained_bytes"), *dumps = hdx_cell_member(leak, "dumps"),
                    *note = hdx_cell_member(matcher, "note");
-    const uint64_t most = says(kind, "unreachable") ? NO_ROOT : 1;
+    const uint64_t most = equals(kind, "unreachable") ? NO_ROOT : 1;
     hdx_doc_card_begin(p);
     hdx_doc_paragraph_begin(p);
     hdx_doc_strong_begin(p);
@@ -320,7 +320,7 @@ static bool put_finding(page *p, const hdx_rows *rows, const hdx_cell *row)
                    *address = hdx_cell_named(columns, count, row, "address"),
                    *name = hdx_cell_named(columns, count, row, "name"),
                    *note = hdx_cell_named(columns, count, row, "note");
-    const bool holds = !says(hdx_cell_named(columns, count, row, "state"), "broken");
+    const bool holds = !equals(hdx_cell_named(columns, count, row, "state"), "broken");
     if (holds && !is_text(note))
         return false;
     hdx_doc_card_begin(p);

@@ -50,8 +50,8 @@ static void take_back(page *p, uint64_t mark)
         p->out.at[mark] = '\0';
 }
 
-/* Removes what was written after `mark` if the page has become too long; false: it was removed. */
-static bool keeps(const answer_page *a, page *p, uint64_t mark)
+/* Returns whether the page with what was written after `mark` has room; if not, this is removed. */
+static bool fits(const answer_page *a, page *p, uint64_t mark)
 {
     const bool full = is_full(a);
     if (full)
@@ -363,7 +363,7 @@ static void put_meanings(answer_page *a, const hdx_column *columns, const unsign
     hdx_doc_details_end(p);
     p->out.failed = p->out.failed || key.failed;
     hdx_buffer_free(&key);
-    (void)keeps(a, p, mark);
+    (void)fits(a, p, mark);
 }
 
 /* ---- rows ---- */
@@ -417,7 +417,7 @@ static hdx_code read_rows(answer_page *a, row_count *r, hdx_error *err)
             put_card(a, row, r);
         const uint64_t mark = a->table.out.len;
         put_row(&a->table, columns, count, at, n, row);
-        r->shown += keeps(a, &a->table, mark);
+        r->shown += fits(a, &a->table, mark);
     }
     const hdx_code code = hdx_rows_end(a->rows, err);
     if (code != HDX_OK)
@@ -480,7 +480,7 @@ static unsigned put_fact(answer_page *a, unsigned facts, const char *name, const
     if (facts == 0)
         hdx_doc_facts(&a->p);
     hdx_doc_fact(&a->p, name, value, unit);
-    return keeps(a, &a->p, mark) ? facts + 1 : facts;
+    return fits(a, &a->p, mark) ? facts + 1 : facts;
 }
 
 /* Writes the single values of an object. `is`: its declaration, or NULL. */
@@ -532,7 +532,7 @@ static void put_sentence(answer_page *a, const char *at, size_t len)
     hdx_doc_paragraph_begin(&a->p);
     hdx_doc_cut(&a->p, at, len, HDX_PAGE_SENTENCE);
     hdx_doc_paragraph_end(&a->p);
-    (void)keeps(a, &a->p, mark);
+    (void)fits(a, &a->p, mark);
 }
 
 static void put_warning(answer_page *a, const hdx_cell *text)
@@ -541,7 +541,7 @@ static void put_warning(answer_page *a, const hdx_cell *text)
     hdx_doc_paragraph_begin(&a->p);
     hdx_doc_sentence(&a->p, text);
     hdx_doc_paragraph_end(&a->p);
-    (void)keeps(a, &a->p, mark);
+    (void)fits(a, &a->p, mark);
 }
 
 static bool is_damaged(const answer_page *a)
@@ -562,7 +562,7 @@ static void put_sentences(answer_page *a)
     const char       *title = hdx_rows_title(a->rows);
     const hdx_cell   *warnings = head_of(a->rows, "warnings");
     if (a->special != NULL)
-        a->special->says(&a->p, a->rows);
+        a->special->put_result(&a->p, a->rows);
     for (unsigned i = 0; title != NULL && *title != '\0' && i < SAID_MOST; i++) {
         const size_t len = strcspn(title, "\n");
         if (len > 0)
@@ -599,7 +599,7 @@ static void put_list(answer_page *a, const char *key, const hdx_cell *list, cons
         for (unsigned i = 0; i < count; i++)
             row[i] = *hdx_cell_member(&list->as.list.at[n], columns[i].name);
         put_row(&a->p, columns, count, at, count, row);
-        if (!keeps(a, &a->p, mark))
+        if (!fits(a, &a->p, mark))
             break;
     }
     (void)snprintf(rest, sizeof rest, "%llu more.", (unsigned long long)(all - n));

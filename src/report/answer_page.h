@@ -13,7 +13,7 @@ typedef struct hdx_page_special {
     const char *cards;   /* title of the section with cards */
     unsigned    most;    /* number of cards */
     /* Writes the result in sentences. No row was read yet. */
-    void (*says)(page *p, const hdx_rows *rows);
+    void (*put_result)(page *p, const hdx_rows *rows);
     /* Writes a card that describes a row; false: nothing was written, because this row has none. */
     bool (*card)(page *p, const hdx_rows *rows, const hdx_cell *row);
 } hdx_page_special;
