@@ -15,7 +15,7 @@
 #define HDX_FOLDER_CHECKPOINT     "checkpoint"
 #define HDX_FOLDER_CHECKPOINT_NEW "checkpoint.new"
 
-#define HDX_NOTES 31u /* saved answers (graph.h) */
+#define HDX_NOTES 47u /* saved answers (graph.h) */
 extern const char *const hdx_note_names[HDX_NOTES];
 
 /*

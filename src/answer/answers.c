@@ -4,6 +4,7 @@
 #include "answer/answer.h"
 #include "compare/compare.h"
 #include "leaks/leaks.h"
+#include "query/saved_answers.h"
 
 typedef struct entry {
     const hdx_answer   *declared;
@@ -81,7 +82,7 @@ static hdx_code ask(hdx_session *s, const hdx_question *question, const hdx_argu
     const hdx_whole decides = hdx_answer_decides_by(a, form);
     q.whole = decides > q.whole ? decides : q.whole;
     if ((code = hdx_answer_fields(a, form, &arena, &q, err)) == HDX_OK)
-        code = hdx_question_open(question, &q, a, out, err);
+        code = hdx_saved_answer_open(question, &q, a, out, err);
     hdx_arena_free(&arena);
     return code != HDX_OK || *out == NULL ? code : hdx_answer_finish(s, a, &q, out, err);
 }

@@ -2,6 +2,7 @@
 #include "query/histogram/histogram.h"
 #include "query/holding/children.h"
 #include "query/holding/class_paths.h"
+#include "query/saved_answers.h"
 #include "query/views.h"
 #include "answer/answer.h"
 #include "graph/graph.h"
@@ -455,7 +456,9 @@ static hdx_code verify_kept(hdx_session *s, const hdx_arguments *a, hdx_graph *g
     hdx_code        code = hdx_query_saved_verify(&q, err);
     if (code == HDX_OK)
         code = hdx_class_trees_verify(&q, err);
-    return code != HDX_OK ? code : hdx_children_verify(&q, err);
+    if (code == HDX_OK)
+        code = hdx_children_verify(&q, err);
+    return code != HDX_OK ? code : hdx_saved_answers_verify(&q, err);
 }
 
 /* Verifies the files of an index or a view and adds them to the table. `view`: prefix of their names, may be empty. */

@@ -202,7 +202,7 @@ hdx_code hdx_graph_utf16(hdx_graph *g, hdx_coding *out, hdx_error *err); /* byte
 uint64_t hdx_graph_size_of_array(const hdx_graph *g, uint8_t type, uint64_t length);
 
 /*
- * Answers that are saved in the index folder ("notes"): files retained-class .. children-7, one for each
+ * Answers that are saved in the index folder ("notes"): files retained-class .. answers-f, one for each
  * hdx_note, and leaks-0 .. leaks-f for all other keys. Each is put in place by a rename. They are deleted with the
  * folder.
  */
@@ -214,10 +214,12 @@ typedef enum hdx_note {
     HDX_NOTE_PATHS_CLASS,
     HDX_NOTE_PATHS_PACKAGE,
     HDX_NOTE_PATHS_LOADER,
-    HDX_NOTE_CHILDREN,                    /* the first of HDX_NOTE_CHILDREN_COUNT */
-    HDX_NOTE_KEYS = HDX_NOTE_CHILDREN + 8 /* keys of leaks start here */
+    HDX_NOTE_CHILDREN,                        /* the first of HDX_NOTE_CHILDREN_COUNT */
+    HDX_NOTE_ANSWERS = HDX_NOTE_CHILDREN + 8, /* the first of HDX_NOTE_ANSWERS_COUNT */
+    HDX_NOTE_KEYS = HDX_NOTE_ANSWERS + 16     /* keys of leaks start here */
 } hdx_note;
-#define HDX_NOTE_CHILDREN_COUNT ((uint64_t)(HDX_NOTE_KEYS - HDX_NOTE_CHILDREN))
+#define HDX_NOTE_CHILDREN_COUNT ((uint64_t)(HDX_NOTE_ANSWERS - HDX_NOTE_CHILDREN))
+#define HDX_NOTE_ANSWERS_COUNT  ((uint64_t)(HDX_NOTE_KEYS - HDX_NOTE_ANSWERS))
 typedef struct hdx_remembered {
     uint8_t *at; /* *size bytes from hdx_mem_get(NULL, size) */
     uint64_t size;

@@ -188,6 +188,7 @@ typedef struct hdx_listing hdx_listing; /* common/listing.h */
 typedef struct hdx_question {
     hdx_answer         declared;
     const hdx_listing *listing; /* the question is a list; NULL: `open` computes the rows */
+    bool               saved;   /* slow: its answers are saved next to the index (saved_answers.h) */
     hdx_code (*open)(const hdx_query *q, const hdx_arguments *a, hdx_rows **out, hdx_error *err);
 } hdx_question;
 /*

@@ -621,5 +621,6 @@ const hdx_question hdx_question_sizes = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_question,
 };

@@ -102,6 +102,20 @@ hdx_code   hdx_table_rows(hdx_table *t, hdx_rows **out, hdx_error *err); /* take
 /* Frees a table. REQUIRES: it was not passed to hdx_table_rows. */
 void hdx_table_free(hdx_table *t);
 
+/* ---- all rows of an answer as bytes (saved.c has their layout) ---- */
+/*
+ * Reads the rows and appends them to `out` with title, extras and the reason for no rows. *fits is false if they need
+ * more than `most` bytes; then they were not read to the end. REQUIRES: no row was read, and no shaping but a filled
+ * column.
+ */
+hdx_code hdx_rows_save(hdx_rows *rows, uint64_t most, hdx_buffer *out, bool *fits, hdx_error *err);
+/*
+ * Returns rows that hdx_rows_save saved, with their memory counted in `mem`. The bytes may be anything and are not used
+ * afterwards; *out is NULL if they are no rows with these columns and extras. `columns` outlives the rows.
+ */
+hdx_code hdx_rows_restore(hdx_mem *mem, const uint8_t *at, uint64_t size, const hdx_column *columns, unsigned count,
+                          const hdx_column *extras, unsigned extra_count, hdx_rows **out, hdx_error *err);
+
 /* ---- a column that is computed for the remaining rows (fill.c) ---- */
 typedef struct hdx_filler {
     /* Computes cells[i] from keys[i]. What they point to is in the arena and valid until the next call. */

@@ -47,6 +47,7 @@ Test(empty, referrers_that_no_root_reaches_are_counted)
 Test(empty, conditions_say_how_many_rows_they_leave_out)
 {
     expect("roots app.hprof.gz --by type --where 'type = NOTHING'", "the condition excludes all 5 rows");
+    expect("dominators app.hprof.gz --where 'retained > 900G'", "the condition excludes all 5685 rows");
     expect("threads app.hprof.gz --where 'name = nobody'", "the condition excludes all 8 rows");
     expect("threads app.hprof.gz --where 'name = nobody' --sort name --limit 2 --columns address",
            "the condition excludes all 8 rows");

@@ -602,6 +602,7 @@ const hdx_question hdx_question_collections = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_collections,
 };
 

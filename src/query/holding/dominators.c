@@ -104,7 +104,7 @@ typedef struct level {
     uint64_t     count; /* children that were not taken yet, listed or not */
     uint64_t     capacity, taken;
     uint64_t     retained; /* sum over all children, also those that were taken */
-    uint64_t     others;   /* children of other classes than the one that is requested */
+    uint64_t     others;   /* children of other classes than the one that is requested, or smaller than requested */
     bool         sorted;
 } level;
 
@@ -186,7 +186,7 @@ static hdx_code list_children(tree *t, level *l, hdx_error *err)
         const bool      asked = t->class == HDX_NO_CLASS || hdx_graph_class_of(ask->g, id) == t->class;
         const bool      large = c.retained >= t->least;
         l->retained += large && asked ? c.retained : 0;
-        l->others += large && !asked;
+        l->others += !large || !asked;
         if (large && asked && (l->given == 0 || hdx_child_precedes(&last, &c))) {
             if (!hdx_mem_room(t->ask.q.mem, (void **)&l->at, &l->capacity, l->count, sizeof *l->at))
                 return hdx_no_memory(err, "dominated objects", l->count * sizeof *l->at);

@@ -519,5 +519,6 @@ const hdx_question hdx_question_holders = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_holders,
 };

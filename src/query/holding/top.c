@@ -284,5 +284,6 @@ const hdx_question hdx_question_top = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_top,
 };

@@ -682,6 +682,7 @@ const hdx_question hdx_question_suspects = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_suspects,
 };
 

@@ -163,5 +163,6 @@ const hdx_question hdx_question_duplicates = {
         .parameters = parameters,
         .parameter_count = HDX_COUNT(parameters),
     },
+    .saved = true,
     .open = open_duplicates,
 };
