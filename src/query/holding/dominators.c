@@ -1,6 +1,6 @@
 /*
- * dominators.c - the dominator tree from the top or from one object, or its objects grouped by class, package or
- * loader.
+ * dominators.c - the dominator tree from the top or from one object. dominator_groups.c groups its objects by class,
+ * package or loader.
  *
  * Children are sorted by retained size, largest first (MAT 6.2; ties: by address). Rows stream in tree order: the stack
  * contains, for each depth, the children of one object, so that memory depends on the path and not on the tree. Labels
@@ -17,8 +17,8 @@
  * endless rows: as soon as more children were listed or counted than there are objects, the index is damaged.
  */
 #include "query/holding/holding.h"
-#include "query/common/origin.h"
 #include "query/holding/children.h"
+#include "query/holding/dominator_groups.h"
 #include "query/holding/drop.h"
 #include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
@@ -57,39 +57,14 @@ static const hdx_column deep_columns[] = {
     OBJECT(0, 0), HDX_COLUMN("depth", UNSIGNED, COUNT, HDX_COLUMN_OPTIONAL,
                              "level in the tree, from 1 for the first row; only with --depth over 1")
 };
-#define NUMBERS                                                                                                        \
-    HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,  \
-        HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SUM, "bytes that would be freed without these objects"),    \
-        HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent")
-const hdx_column hdx_dominated_class_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the dominating objects"),
-    NUMBERS
-};
-static const hdx_column owner_columns[] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
-               "class of the dominating objects; for a class object, the class that it represents"),
-    NUMBERS,
-    HDX_COLUMN("statics", BOOL, NONE, 0, "true if the row is a class object: what static fields of the class hold"),
-};
-static const hdx_column package_columns[] = {
-    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of the dominating objects"), NUMBERS
-};
-static const hdx_column loader_columns[] = { HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE,
-                                                        "class loader of their classes; 0x0 is the boot loader"),
-                                             NUMBERS };
-static const hdx_column origin_columns[] = {
-    HDX_ORIGIN_COLUMN(HDX_COLUMN_NULLABLE,
-                      "origin of the classes: application, platform, generated (at run time) or array"),
-    NUMBERS,
-};
 static const hdx_form forms[] = {
     { "drop", "true", hdx_drop_columns, HDX_DROP_COLUMNS },
     { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
     { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
-    { "by", "owner", owner_columns, HDX_COUNT(owner_columns) },
-    { "by", "package", package_columns, HDX_COUNT(package_columns) },
-    { "by", "loader", loader_columns, HDX_COUNT(loader_columns) },
-    { "by", "origin", origin_columns, HDX_COUNT(origin_columns) },
+    { "by", "owner", hdx_dominated_owner_columns, HDX_DOMINATED_OWNER_COLUMNS },
+    { "by", "package", hdx_dominated_package_columns, HDX_DOMINATED_CLASS_COLUMNS },
+    { "by", "loader", hdx_dominated_loader_columns, HDX_DOMINATED_CLASS_COLUMNS },
+    { "by", "origin", hdx_dominated_origin_columns, HDX_DOMINATED_CLASS_COLUMNS },
     { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
     { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
 };
@@ -293,11 +268,6 @@ static hdx_code count_children(tree *t, hdx_id of, uint64_t *children, hdx_error
     return code;
 }
 
-static hdx_cell percent_cell(uint64_t bytes, double total)
-{
-    return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0);
-}
-
 static bool last_level(const tree *t)
 {
     return t->count >= t->depth || t->count > hdx_graph_objects(t->ask.g);
@@ -318,7 +288,7 @@ static hdx_code put_child(tree *t, const hdx_child *c, hdx_cell *cells, hdx_erro
     cells[LABEL] = hdx_cell_null();
     cells[3] = hdx_cell_uint(hdx_graph_shallow(t->ask.g, c->id));
     cells[4] = hdx_cell_uint(c->retained);
-    cells[5] = percent_cell(c->retained, t->total);
+    cells[5] = hdx_dominated_percent(c->retained, t->total);
     cells[6] = hdx_cell_uint(children);
     return HDX_OK;
 }
@@ -418,7 +388,7 @@ static hdx_code folded_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
         waiting_row_at(t, w.joined[i])->folded = true;
     cells[SIMILAR] = others ? hdx_cell_uint(w.similar) : hdx_cell_null();
     cells[SIMILAR + 1] = others ? hdx_cell_uint(w.bytes) : hdx_cell_null();
-    cells[SIMILAR + 2] = others ? percent_cell(w.bytes, t->total) : hdx_cell_null();
+    cells[SIMILAR + 2] = others ? hdx_dominated_percent(w.bytes, t->total) : hdx_cell_null();
     *more = true;
     return put_child(t, &w.is, cells, err);
 }
@@ -485,228 +455,7 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
     return code != HDX_OK || !hdx_column_wanted(&ask->q, LABEL) ? code : hdx_query_labels(&ask->q, false, out, err);
 }
 
-/* ---- groups ---- */
-
-typedef struct group {
-    /* the class that represents the key; by owner, numbers of class objects follow all class numbers */
-    uint32_t number;
-    uint64_t objects, shallow, retained;
-} group;
-
-typedef struct groups {
-    hdx_ask     ask;
-    hdx_by      by;
-    uint32_t    classes;
-    hdx_origins origins;
-    double      total;
-    group      *at;
-    uint64_t    count, capacity, next;
-} groups;
-
-static void groups_close(void *state)
-{
-    groups *s = state;
-    hdx_mem_put(s->ask.q.mem, s->at, s->capacity * sizeof *s->at);
-    free(s);
-}
-
-static hdx_cell key_cell(const groups *s, uint32_t number)
-{
-    const hdx_class *c = hdx_graph_class(s->ask.g, number < s->classes ? number : number - s->classes);
-    if (c == NULL)
-        return hdx_cell_null();
-    return s->by == HDX_BY_PACKAGE  ? hdx_cell_text(hdx_package_of(c->name))
-           : s->by == HDX_BY_LOADER ? hdx_cell_address(c->loader)
-           : s->by == HDX_BY_ORIGIN ? hdx_cell_string(hdx_origin_name(hdx_origin_of(&s->origins, c)))
-                                    : hdx_cell_text(c->name);
-}
-
-static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
-{
-    groups *s = state;
-    (void)arena;
-    if (s->next == s->count)
-        return hdx_ask_end(&s->ask, more, err);
-    const group *g = &s->at[s->next++];
-    cells[0] = key_cell(s, g->number);
-    cells[1] = hdx_cell_uint(g->objects);
-    cells[2] = hdx_cell_uint(g->shallow);
-    cells[3] = hdx_cell_uint(g->retained);
-    cells[4] = percent_cell(g->retained, s->total);
-    if (s->by == HDX_BY_OWNER)
-        cells[5] = hdx_cell_bool(g->number >= s->classes);
-    *more = true;
-    return HDX_OK;
-}
-
-/*
- * By package, loader and origin, a class object counts under the class that it represents, because otherwise all of
- * them would count under java.lang; by class it is a java.lang.Class, by owner it has its own group.
- */
-static uint32_t class_for(const groups *s, hdx_id id)
-{
-    if (s->by != HDX_BY_CLASS && hdx_graph_kind(s->ask.g, id) == HDX_CLASS_OBJECT) {
-        const hdx_class *own = hdx_graph_class_object(s->ask.g, id);
-        if (own != NULL)
-            return own->number + (s->by == HDX_BY_OWNER ? s->classes : 0);
-    }
-    return hdx_graph_class_of(s->ask.g, id);
-}
-
-static int compare_keys(const hdx_cell *a, const hdx_cell *b)
-{
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->kind == HDX_CELL_ADDRESS)
-        return (a->as.address > b->as.address) - (a->as.address < b->as.address);
-    if (a->kind != HDX_CELL_TEXT)
-        return 0;
-    return hdx_text_order(a->as.text, b->as.text);
-}
-
-typedef struct keyed {
-    hdx_cell key;
-    group    sum;
-} keyed;
-
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    int          d = compare_keys(&x->key, &y->key);
-    return d != 0 ? d : (x->sum.number > y->sum.number) - (x->sum.number < y->sum.number);
-}
-
-static int by_group_retained(const void *a, const void *b)
-{
-    const group *x = a, *y = b;
-    if (x->retained != y->retained)
-        return x->retained > y->retained ? -1 : 1;
-    if (x->shallow != y->shallow)
-        return x->shallow > y->shallow ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static hdx_code sum_children(groups *s, hdx_id of, keyed *sums, uint32_t classes, hdx_error *err)
-{
-    hdx_refs refs;
-    hdx_id   id;
-    hdx_code code = HDX_OK;
-    hdx_graph_dominated(s->ask.g, of, &refs);
-    while (code == HDX_OK && hdx_refs_next(&refs, &id)) {
-        uint32_t c = class_for(s, id);
-        if (c < classes) {
-            sums[c].sum.objects++;
-            sums[c].sum.shallow += hdx_graph_shallow(s->ask.g, id);
-            sums[c].sum.retained += hdx_graph_retained(s->ask.g, id);
-        }
-        code = hdx_ask_check_cancel(&s->ask, err);
-    }
-    return code;
-}
-
-/* What is saved counts class objects under java.lang.Class: they are moved to the class that they represent. */
-static hdx_code sum_saved(groups *s, hdx_id of, const hdx_children *saved, keyed *sums, hdx_error *err)
-{
-    hdx_code code = HDX_OK;
-    for (uint64_t i = 0; i < saved->sum_count; i++) {
-        const hdx_children_sum *k = &saved->sums[i];
-        sums[k->number].sum = (group){ 0, k->objects, k->shallow, k->retained };
-    }
-    for (uint32_t c = 0; code == HDX_OK && s->by != HDX_BY_CLASS && c < s->classes; c++) {
-        hdx_id           id;
-        const hdx_class *own = hdx_graph_class(s->ask.g, c);
-        code = hdx_ask_check_cancel(&s->ask, err);
-        if (own == NULL || !hdx_graph_find(s->ask.g, own->address, &id) || hdx_graph_dominator(s->ask.g, id) != of ||
-            hdx_graph_class_object(s->ask.g, id) != own)
-            continue;
-        const uint32_t from = hdx_graph_class_of(s->ask.g, id), to = class_for(s, id);
-        const uint64_t shallow = hdx_graph_shallow(s->ask.g, id), retained = hdx_graph_retained(s->ask.g, id);
-        if (from >= s->classes || from == to)
-            continue;
-        sums[from].sum.objects--;
-        sums[from].sum.shallow -= shallow;
-        sums[from].sum.retained -= retained;
-        sums[to].sum.objects++;
-        sums[to].sum.shallow += shallow;
-        sums[to].sum.retained += retained;
-    }
-    return code;
-}
-
-/* Sums per class first (an array by class number), then combines classes with equal keys. */
-static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, hdx_error *err)
-{
-    const bool   each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
-    uint32_t     classes, used = 0;
-    hdx_children children;
-    (void)hdx_graph_classes(s->ask.g, &s->classes);
-    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
-    keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
-    if (sums == NULL)
-        return hdx_no_memory(err, "groups", classes * sizeof *sums);
-    hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &children, err);
-    if (code == HDX_OK)
-        code = children.saved ? sum_saved(s, of, &children, sums, err) : sum_children(s, of, sums, classes, err);
-    hdx_children_close(&children, &s->ask);
-    for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
-        if (sums[c].sum.objects > 0) {
-            sums[used] = sums[c];
-            sums[used].sum.number = c;
-            sums[used].key = each ? hdx_cell_uint(c) : key_cell(s, c);
-            used++;
-        }
-    if (used > 0)
-        qsort(sums, used, sizeof *sums, by_key);
-    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
-        if (i > 0 && !each && compare_keys(&sums[i].key, &sums[i - 1].key) == 0) {
-            group *last = &s->at[s->count - 1];
-            last->objects += sums[i].sum.objects;
-            last->shallow += sums[i].sum.shallow;
-            last->retained += sums[i].sum.retained;
-        } else if (hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
-            s->at[s->count++] = sums[i].sum;
-        } else {
-            code = hdx_no_memory(err, "groups", s->count * sizeof *s->at);
-        }
-    }
-    hdx_mem_put(s->ask.q.mem, sums, classes * sizeof *sums);
-    if (s->count > 0)
-        qsort(s->at, s->count, sizeof *s->at, by_group_retained);
-    return code;
-}
-
-static hdx_code group_rows(const hdx_ask *ask, hdx_id of, hdx_by by, double total, const hdx_children_bounds *bounds,
-                           hdx_rows **out, hdx_error *err)
-{
-    groups *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return hdx_no_memory(err, "groups", sizeof *s);
-    *s = (groups){ .ask = *ask, .by = by, .origins = hdx_origins_of(ask->g), .total = total };
-    hdx_code code = sum_up(s, of, bounds, err);
-    if (code != HDX_OK) {
-        groups_close(s);
-        return code;
-    }
-    hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? package_columns
-                             : by == HDX_BY_LOADER ? loader_columns
-                             : by == HDX_BY_ORIGIN ? origin_columns
-                             : by == HDX_BY_OWNER  ? owner_columns
-                                                   : hdx_dominated_class_columns,
-                             by == HDX_BY_OWNER ? HDX_COUNT(owner_columns) : HDX_DOMINATED_CLASS_COLUMNS,
-                             s,
-                             groups_next,
-                             groups_close,
-                             s->count };
-    uint64_t objects = 0, retained = 0;
-    for (uint64_t i = 0; i < s->count; i++) {
-        objects += s->at[i].objects;
-        retained += s->at[i].retained;
-    }
-    code = hdx_rows_make_in(ask->q.mem, &maker, out, err);
-    if (code == HDX_OK)
-        hdx_rows_set_sums(*out, objects, retained);
-    return code;
-}
+/* ---- the question ---- */
 
 hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold,
                                 const hdx_children_bounds *bounds, hdx_rows **out, hdx_error *err)
@@ -727,7 +476,7 @@ hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of,
     case HDX_BY_PACKAGE:
     case HDX_BY_LOADER:
     case HDX_BY_ORIGIN:
-    case HDX_BY_OWNER: code = group_rows(&ask, from, by, total, bounds, out, err); break;
+    case HDX_BY_OWNER: code = hdx_dominator_groups(&ask, from, by, total, bounds, out, err); break;
     default:
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         "dominator keys are object, class, package, loader, owner and origin");

@@ -1,0 +1,31 @@
+/*
+ * dominator_groups.h - the objects at one level of the dominator tree, grouped by class, package, loader, owner or
+ * origin (dominators --by).
+ */
+#ifndef HDX_QUERY_HOLDING_DOMINATOR_GROUPS_H
+#define HDX_QUERY_HOLDING_DOMINATOR_GROUPS_H
+
+#include "query/holding/children.h"
+#include "query/holding/holding.h"
+
+/* Rows by class have hdx_dominated_class_columns (holding.h). */
+enum { HDX_DOMINATED_OWNER_COLUMNS = HDX_DOMINATED_CLASS_COLUMNS + 1 };
+extern const hdx_column hdx_dominated_owner_columns[HDX_DOMINATED_OWNER_COLUMNS];
+extern const hdx_column hdx_dominated_package_columns[HDX_DOMINATED_CLASS_COLUMNS];
+extern const hdx_column hdx_dominated_loader_columns[HDX_DOMINATED_CLASS_COLUMNS];
+extern const hdx_column hdx_dominated_origin_columns[HDX_DOMINATED_CLASS_COLUMNS];
+
+/* Share of `total` bytes in percent; 0 if the total is 0. */
+static inline hdx_cell hdx_dominated_percent(uint64_t bytes, double total)
+{
+    return hdx_cell_real(total > 0 ? 100.0 * (double)bytes / total : 0.0);
+}
+
+/*
+ * Groups what `of` immediately dominates (HDX_VIRTUAL_ROOT: the top of the tree). `total`: live bytes. REQUIRES: `by`
+ * is the class, package, loader, owner or origin.
+ */
+hdx_code hdx_dominator_groups(const hdx_ask *ask, hdx_id of, hdx_by by, double total, const hdx_children_bounds *bounds,
+                              hdx_rows **out, hdx_error *err);
+
+#endif
