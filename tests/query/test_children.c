@@ -19,6 +19,7 @@ typedef struct asked {
     const char *class; /* the only one that is requested; NULL: all */
     bool     none;     /* with a condition that no row fulfils */
     uint64_t least, skip, limit;
+    unsigned inside;
 } asked;
 
 /* `nothing` as bounds: computed without the bound on the class, too. Rows, sums, what follows the page, and the reason
@@ -34,8 +35,9 @@ static hdx_buffer answer(heap *h, hdx_id of, const asked *a, const hdx_children_
     if (a->least > 0)
         q.wanted.bounds[q.wanted.bound_count++] = (hdx_bound){ .column = 4, .least = a->least, .most = UINT64_MAX };
     cr_assert(eq(int,
-                 hdx_dominators_bounded(&q, a->by, of == HDX_VIRTUAL_ROOT ? NULL : &of, a->depth, a->fold, bounds,
-                                        &rows, &h->err),
+                 hdx_dominators_bounded(&q, of == HDX_VIRTUAL_ROOT ? NULL : &of,
+                                        &(hdx_dominators_options){ a->by, a->depth, a->fold, a->inside, bounds }, &rows,
+                                        &h->err),
                  HDX_OK),
               "%s", h->err.message);
     if (a->class != NULL) {

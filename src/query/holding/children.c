@@ -78,33 +78,39 @@ typedef struct counting {
     firsts                    *of;   /* by class number; behind them those of all classes */
 } counting;
 
-static void sift(firsts *f, uint64_t i)
+/* REQUIRES: count > 0 */
+static void sift(hdx_child *at, uint64_t count, uint64_t i)
 {
-    const hdx_child c = f->at[i];
-    for (uint64_t k; (k = 2 * i + 1) < f->count; i = k) {
-        if (k + 1 < f->count && hdx_child_precedes(&f->at[k], &f->at[k + 1]))
+    const hdx_child c = at[i];
+    for (uint64_t k; (k = 2 * i + 1) < count; i = k) {
+        if (k + 1 < count && hdx_child_precedes(&at[k], &at[k + 1]))
             k++;
-        if (!hdx_child_precedes(&c, &f->at[k]))
+        if (!hdx_child_precedes(&c, &at[k]))
             break;
-        f->at[i] = f->at[k];
+        at[i] = at[k];
     }
-    f->at[i] = c;
+    at[i] = c;
+}
+
+void hdx_child_keep(hdx_child *at, uint64_t *count, uint64_t most, const hdx_child *c)
+{
+    if (*count < most) {
+        uint64_t i = (*count)++;
+        for (; i > 0 && hdx_child_precedes(&at[(i - 1) / 2], c); i = (i - 1) / 2)
+            at[i] = at[(i - 1) / 2];
+        at[i] = *c;
+    } else if (*count > 0 && hdx_child_precedes(c, &at[0])) {
+        at[0] = *c;
+        sift(at, *count, 0);
+    }
 }
 
 static hdx_code add_first(counting *s, firsts *f, const hdx_child *c, hdx_error *err)
 {
-    if (f->count < s->bounds->each) {
-        uint64_t i = f->count;
-        if (!hdx_mem_room(s->ask->q.mem, (void **)&f->at, &f->capacity, f->count, sizeof *f->at))
-            return hdx_no_memory(err, "dominated objects", f->count * sizeof *f->at);
-        f->count++;
-        for (; i > 0 && hdx_child_precedes(&f->at[(i - 1) / 2], c); i = (i - 1) / 2)
-            f->at[i] = f->at[(i - 1) / 2];
-        f->at[i] = *c;
-    } else if (f->count > 0 && hdx_child_precedes(c, &f->at[0])) {
-        f->at[0] = *c;
-        sift(f, 0);
-    }
+    if (f->count < s->bounds->each &&
+        !hdx_mem_room(s->ask->q.mem, (void **)&f->at, &f->capacity, f->count, sizeof *f->at))
+        return hdx_no_memory(err, "dominated objects", f->count * sizeof *f->at);
+    hdx_child_keep(f->at, &f->count, s->bounds->each, c);
     return HDX_OK;
 }
 
@@ -140,10 +146,15 @@ static hdx_code count_all(counting *s, hdx_id of, bool *sound, hdx_error *err)
 
 static int in_order(const void *a, const void *b) { return hdx_child_precedes(a, b) ? -1 : hdx_child_precedes(b, a); }
 
+void hdx_children_sort(hdx_child *at, uint64_t count)
+{
+    if (count > 0)
+        qsort(at, count, sizeof *at, in_order);
+}
+
 static uint8_t *put_firsts(uint8_t *at, firsts *f, uint64_t most)
 {
-    if (f->count > 0)
-        qsort(f->at, f->count, sizeof *f->at, in_order);
+    hdx_children_sort(f->at, f->count);
     for (uint64_t i = 0; i < f->count && i < most; i++, at += 8)
         hdx_put64(at, f->at[i].id);
     return at;
@@ -224,11 +235,11 @@ static bool read_sums(hdx_ask *ask, hdx_id of, const uint8_t *at, hdx_children *
     return out->retained == whole;
 }
 
-/* Reads the ids of children, of one class or of all. False: they are not the children of `of` in order. */
-static bool read_ids(hdx_ask *ask, hdx_id of, const uint32_t *class, const uint8_t *at, hdx_children *out)
+/* Reads `count` ids of children, of one class or of all. False: they are not the children of `of` in order. */
+static bool read_ids(hdx_ask *ask, hdx_id of, const uint32_t *class, const uint8_t *at, uint64_t count, hdx_id *ids)
 {
     hdx_child last = { 0, UINT64_MAX };
-    for (uint64_t i = 0; i < out->count; i++, at += 8) {
+    for (uint64_t i = 0; i < count; i++, at += 8) {
         hdx_child c = { hdx_le64(at), 0 };
         if (c.id >= hdx_graph_objects(ask->g) || hdx_graph_dominator(ask->g, c.id) != of ||
             (class != NULL && hdx_graph_class_of(ask->g, c.id) != *class))
@@ -236,25 +247,44 @@ static bool read_ids(hdx_ask *ask, hdx_id of, const uint32_t *class, const uint8
         c.retained = hdx_graph_retained(ask->g, c.id);
         if (i > 0 && !hdx_child_precedes(&last, &c))
             return false;
-        out->first[i] = c.id;
+        ids[i] = c.id;
         last = c;
     }
     return true;
 }
 
-/* Finds the ids that are asked for: those of all classes, or of one. Returns false if the size of the note is wrong. */
+/* Same for those of each class. */
+static bool read_ids_of_each(hdx_ask *ask, hdx_id of, const uint8_t *at, hdx_children *out)
+{
+    uint64_t read = 0;
+    for (uint64_t i = 0; i < out->sum_count; i++) {
+        const uint64_t count = smaller(out->sums[i].objects, out->each);
+        if (!read_ids(ask, of, &out->sums[i].number, at + 8 * read, count, out->first + read))
+            return false;
+        read += count;
+    }
+    return true;
+}
+
+/* Finds the ids that are asked for: those of all classes, of one, or of each. False: the size of the note is wrong. */
 static bool find_ids(hdx_children *out, const uint32_t *class, const hdx_children_bounds *bounds, uint64_t bytes,
                      uint64_t *skipped)
 {
     const uint64_t each = of_each(out->sums, out->sum_count, bounds), objects = out->objects;
+    const bool     of_one = class != NULL && *class != HDX_CHILDREN_OF_EACH;
     uint64_t       ids = smaller(out->objects, bounds->each);
     out->count = ids;
     *skipped = 0;
-    if (class != NULL)
+    if (class != NULL && !of_one) {
+        *skipped = ids;
+        out->each = each;
+        out->count = ids_of(out->sums, out->sum_count, each);
+    }
+    if (of_one)
         out->count = out->objects = out->retained = 0;
     for (uint64_t i = 0; i < out->sum_count; i++) {
         const hdx_children_sum *s = &out->sums[i];
-        if (class != NULL && s->number == *class) {
+        if (of_one && s->number == *class) {
             *skipped = ids;
             out->count = smaller(s->objects, each);
             out->objects = s->objects;
@@ -289,7 +319,10 @@ static hdx_code read_note(hdx_ask *ask, hdx_id of, const hdx_children_bounds *bo
         return HDX_OK;
     if ((out->first = hdx_mem_array(ask->q.mem, out->count, sizeof *out->first)) == NULL)
         return hdx_no_memory(err, "dominated objects", out->count * sizeof *out->first);
-    out->saved = read_ids(ask, of, class, ids + 8 * skipped, out);
+    ids += 8 * skipped;
+    out->saved = class != NULL && *class == HDX_CHILDREN_OF_EACH
+                     ? read_ids_of_each(ask, of, ids, out)
+                     : read_ids(ask, of, class, ids, out->count, out->first);
     return hdx_graph_check(ask->g, err);
 }
 

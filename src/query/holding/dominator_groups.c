@@ -3,12 +3,13 @@
  * origin (dominators --by).
  *
  * In:  the children of an object, or of the virtual root: their sums by class, saved (children.h) or from a walk.
- * Out: a row for each group, the one that retains most first.
+ * Out: a row for each group, the one that retains most first, if requested with its first objects (inside.h).
  * Cost: a walk over the children, unless their sums are saved; a few numbers for each class.
  */
 #include "query/holding/dominator_groups.h"
 #include "query/common/columns.h"
 #include "query/common/origin.h"
+#include "query/holding/inside.h"
 
 #include <stdlib.h>
 
@@ -18,27 +19,36 @@
     HDX_COLUMN("objects", UNSIGNED, COUNT, HDX_COLUMN_SUM, "objects at this level of the tree"), HDX_SHALLOWS_COLUMN,  \
         HDX_COLUMN("retained", UNSIGNED, BYTES, HDX_COLUMN_SUM, "bytes that would be freed without these objects"),    \
         HDX_COLUMN("percent", REAL, PERCENT, HDX_COLUMN_SHARE, "share of all live bytes, in percent")
-const hdx_column hdx_dominated_class_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
-    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the dominating objects"),
-    NUMBERS
-};
-const hdx_column hdx_dominated_owner_columns[HDX_DOMINATED_OWNER_COLUMNS] = {
+#define INSIDE(members)                                                                                                \
+    HDX_NESTED("inside", LIST, HDX_COLUMN_OPTIONAL | HDX_COLUMN_WIDE,                                                  \
+               "the objects of the row that retain most, each with what it keeps; only with --inside", members)
+#define CLASS                                                                                                          \
+    HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME, "class of the dominating objects")
+const hdx_column hdx_dominated_class_columns[HDX_DOMINATED_CLASS_COLUMNS] = { CLASS, NUMBERS };
+const hdx_column hdx_dominator_class_columns[HDX_DOMINATOR_GROUP_COLUMNS] = { CLASS, NUMBERS,
+                                                                              INSIDE(hdx_inside_members) };
+const hdx_column hdx_dominator_owner_columns[HDX_DOMINATOR_OWNER_COLUMNS] = {
     HDX_COLUMN("class", TEXT, NONE, HDX_COLUMN_NULLABLE | HDX_COLUMN_CLASS_NAME,
                "class of the dominating objects; for a class object, the class that it represents"),
     NUMBERS,
     HDX_COLUMN("statics", BOOL, NONE, 0, "true if the row is a class object: what static fields of the class hold"),
+    INSIDE(hdx_inside_members),
 };
-const hdx_column hdx_dominated_package_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
-    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of the dominating objects"), NUMBERS
+const hdx_column hdx_dominator_package_columns[HDX_DOMINATOR_GROUP_COLUMNS] = {
+    HDX_COLUMN("package", TEXT, NONE, HDX_COLUMN_NULLABLE, "package of the dominating objects"),
+    NUMBERS,
+    INSIDE(hdx_inside_class_members),
 };
-const hdx_column hdx_dominated_loader_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
+const hdx_column hdx_dominator_loader_columns[HDX_DOMINATOR_GROUP_COLUMNS] = {
     HDX_COLUMN("loader", ADDRESS, NONE, HDX_COLUMN_NULLABLE, "class loader of their classes; 0x0 is the boot loader"),
-    NUMBERS
+    NUMBERS,
+    INSIDE(hdx_inside_class_members),
 };
-const hdx_column hdx_dominated_origin_columns[HDX_DOMINATED_CLASS_COLUMNS] = {
+const hdx_column hdx_dominator_origin_columns[HDX_DOMINATOR_GROUP_COLUMNS] = {
     HDX_ORIGIN_COLUMN(HDX_COLUMN_NULLABLE,
                       "origin of the classes: application, platform, generated (at run time) or array"),
     NUMBERS,
+    INSIDE(hdx_inside_class_members),
 };
 
 /* ---- groups ---- */
@@ -57,11 +67,19 @@ typedef struct groups {
     double      total;
     group      *at;
     uint64_t    count, capacity, next;
+    unsigned    each;   /* first objects of a group that are shown; 0: none */
+    hdx_inside  inside; /* these */
 } groups;
+
+static unsigned inside_column(const groups *s)
+{
+    return (s->by == HDX_BY_OWNER ? HDX_DOMINATOR_OWNER_COLUMNS : HDX_DOMINATOR_GROUP_COLUMNS) - 1;
+}
 
 static void groups_close(void *state)
 {
     groups *s = state;
+    hdx_inside_close(&s->inside);
     hdx_mem_put(s->ask.q.mem, s->at, s->capacity * sizeof *s->at);
     free(s);
 }
@@ -80,7 +98,6 @@ static hdx_cell key_cell(const groups *s, uint32_t number)
 static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool *more, hdx_error *err)
 {
     groups *s = state;
-    (void)arena;
     if (s->next == s->count)
         return hdx_ask_end(&s->ask, more, err);
     const group *g = &s->at[s->next++];
@@ -92,7 +109,8 @@ static hdx_code groups_next(void *state, hdx_arena *arena, hdx_cell *cells, bool
     if (s->by == HDX_BY_OWNER)
         cells[5] = hdx_cell_bool(g->number >= s->classes);
     *more = true;
-    return HDX_OK;
+    return s->inside.ask == NULL ? HDX_OK
+                                 : hdx_inside_cell(&s->inside, s->next - 1, arena, &cells[inside_column(s)], err);
 }
 
 /*
@@ -189,22 +207,15 @@ static hdx_code sum_saved(groups *s, hdx_id of, const hdx_children *saved, keyed
     return code;
 }
 
-/* Sums per class first (an array by class number), then combines classes with equal keys. */
-static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, hdx_error *err)
+/*
+ * Combines sums by number into groups with equal keys. *of_number: one more than the number that represents the group;
+ * may be NULL.
+ */
+static hdx_code combine(groups *s, keyed *sums, uint32_t numbers, uint32_t *of_number, hdx_error *err)
 {
-    const bool   each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
-    uint32_t     classes, used = 0;
-    hdx_children children;
-    (void)hdx_graph_classes(s->ask.g, &s->classes);
-    classes = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 classes */
-    keyed *sums = hdx_mem_array(s->ask.q.mem, classes, sizeof *sums);
-    if (sums == NULL)
-        return hdx_no_memory(err, "groups", classes * sizeof *sums);
-    hdx_code code = hdx_children_open(&s->ask, of, bounds, NULL, &children, err);
-    if (code == HDX_OK)
-        code = children.saved ? sum_saved(s, of, &children, sums, err) : sum_children(s, of, sums, classes, err);
-    hdx_children_close(&children, &s->ask);
-    for (uint32_t c = 0; code == HDX_OK && c < classes; c++)
+    const bool each = s->by == HDX_BY_CLASS || s->by == HDX_BY_OWNER; /* with these, every class has its own key */
+    uint32_t   used = 0;
+    for (uint32_t c = 0; c < numbers; c++)
         if (sums[c].sum.objects > 0) {
             sums[used] = sums[c];
             sums[used].sum.number = c;
@@ -213,7 +224,7 @@ static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, 
         }
     if (used > 0)
         qsort(sums, used, sizeof *sums, by_key);
-    for (uint32_t i = 0; code == HDX_OK && i < used; i++) {
+    for (uint32_t i = 0; i < used; i++) {
         if (i > 0 && !each && compare_keys(&sums[i].key, &sums[i - 1].key) == 0) {
             group *last = &s->at[s->count - 1];
             last->objects += sums[i].sum.objects;
@@ -222,33 +233,96 @@ static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, 
         } else if (hdx_mem_room(s->ask.q.mem, (void **)&s->at, &s->capacity, s->count, sizeof *s->at)) {
             s->at[s->count++] = sums[i].sum;
         } else {
-            code = hdx_no_memory(err, "groups", s->count * sizeof *s->at);
+            return hdx_no_memory(err, "groups", s->count * sizeof *s->at);
         }
+        if (of_number != NULL)
+            of_number[sums[i].sum.number] = s->at[s->count - 1].number + 1;
     }
-    hdx_mem_put(s->ask.q.mem, sums, classes * sizeof *sums);
     if (s->count > 0)
         qsort(s->at, s->count, sizeof *s->at, by_group_retained);
+    return HDX_OK;
+}
+
+static uint32_t number_of(const void *context, hdx_id id) { return class_for(context, id); }
+
+/* Finds the first objects of each group. `of_number`: as combine sets it; afterwards the group of each number. */
+static hdx_code find_inside(groups *s, hdx_id of, uint32_t *of_number, uint32_t numbers, const hdx_children *saved,
+                            hdx_error *err)
+{
+    hdx_mem  *mem = s->ask.q.mem;
+    uint32_t *place = hdx_mem_array(mem, numbers, sizeof *place);
+    uint64_t *objects = hdx_mem_array(mem, s->count, sizeof *objects);
+    hdx_code  code = HDX_OK;
+    if (place == NULL || objects == NULL)
+        code = hdx_no_memory(err, "groups", numbers * sizeof *place);
+    for (uint32_t i = 0; code == HDX_OK && i < s->count; i++) { /* no more groups than numbers */
+        place[s->at[i].number] = i;
+        objects[i] = s->at[i].objects;
+    }
+    for (uint32_t i = 0; code == HDX_OK && i < numbers; i++)
+        of_number[i] = of_number[i] == 0 ? UINT32_MAX : place[of_number[i] - 1];
+    const hdx_inside_wanted wanted = {
+        .each = s->each,
+        .groups = s->count,
+        .objects = objects,
+        .group_of = of_number,
+        .numbers = numbers,
+        .mixed = s->by != HDX_BY_CLASS && s->by != HDX_BY_OWNER,
+        .number_of = number_of,
+        .context = s,
+    };
+    if (code == HDX_OK) /* what is saved counts class objects under java.lang.Class, as only the key `class` does */
+        code = hdx_inside_open(&s->inside, &s->ask, of, &wanted, s->by == HDX_BY_CLASS ? saved : NULL, err);
+    hdx_mem_put(mem, objects, s->count * sizeof *objects);
+    hdx_mem_put(mem, place, numbers * sizeof *place);
     return code;
 }
 
-hdx_code hdx_dominator_groups(const hdx_ask *ask, hdx_id of, hdx_by by, double total, const hdx_children_bounds *bounds,
+/* Sums per class first (an array by class number), then combines classes with equal keys. */
+static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, hdx_error *err)
+{
+    const uint32_t *firsts = s->each > 0 && s->by == HDX_BY_CLASS ? &(uint32_t){ HDX_CHILDREN_OF_EACH } : NULL;
+    hdx_mem        *mem = s->ask.q.mem;
+    hdx_children    children = { .saved = false };
+    (void)hdx_graph_classes(s->ask.g, &s->classes);
+    const uint32_t numbers = s->by == HDX_BY_OWNER ? 2 * s->classes : s->classes; /* there are fewer than 2^31 */
+    keyed         *sums = hdx_mem_array(mem, numbers, sizeof *sums);
+    uint32_t      *of_number = s->each > 0 ? hdx_mem_array(mem, numbers, sizeof *of_number) : NULL;
+    hdx_code       code = sums == NULL || (s->each > 0 && of_number == NULL)
+                              ? hdx_no_memory(err, "groups", numbers * sizeof *sums)
+                              : hdx_children_open(&s->ask, of, bounds, firsts, &children, err);
+    if (code == HDX_OK)
+        code = children.saved ? sum_saved(s, of, &children, sums, err) : sum_children(s, of, sums, numbers, err);
+    if (code == HDX_OK)
+        code = combine(s, sums, numbers, of_number, err);
+    if (code == HDX_OK && s->each > 0)
+        code = find_inside(s, of, of_number, numbers, &children, err);
+    hdx_children_close(&children, &s->ask);
+    hdx_mem_put(mem, of_number, s->each > 0 ? numbers * sizeof *of_number : 0);
+    hdx_mem_put(mem, sums, numbers * sizeof *sums);
+    return code;
+}
+
+hdx_code hdx_dominator_groups(const hdx_ask *ask, hdx_id of, const hdx_dominators_options *options, double total,
                               hdx_rows **out, hdx_error *err)
 {
-    groups *s = calloc(1, sizeof *s);
+    const hdx_by by = options->by;
+    groups      *s = calloc(1, sizeof *s);
     if (s == NULL)
         return hdx_no_memory(err, "groups", sizeof *s);
     *s = (groups){ .ask = *ask, .by = by, .origins = hdx_origins_of(ask->g), .total = total };
-    hdx_code code = sum_up(s, of, bounds, err);
+    s->each = options->inside > 0 && hdx_column_wanted(&ask->q, inside_column(s)) ? options->inside : 0;
+    hdx_code code = sum_up(s, of, options->bounds, err);
     if (code != HDX_OK) {
         groups_close(s);
         return code;
     }
-    hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? hdx_dominated_package_columns
-                             : by == HDX_BY_LOADER ? hdx_dominated_loader_columns
-                             : by == HDX_BY_ORIGIN ? hdx_dominated_origin_columns
-                             : by == HDX_BY_OWNER  ? hdx_dominated_owner_columns
-                                                   : hdx_dominated_class_columns,
-                             by == HDX_BY_OWNER ? HDX_DOMINATED_OWNER_COLUMNS : HDX_DOMINATED_CLASS_COLUMNS,
+    hdx_rows_maker maker = { by == HDX_BY_PACKAGE  ? hdx_dominator_package_columns
+                             : by == HDX_BY_LOADER ? hdx_dominator_loader_columns
+                             : by == HDX_BY_ORIGIN ? hdx_dominator_origin_columns
+                             : by == HDX_BY_OWNER  ? hdx_dominator_owner_columns
+                                                   : hdx_dominator_class_columns,
+                             inside_column(s) + (options->inside > 0 ? 1 : 0),
                              s,
                              groups_next,
                              groups_close,

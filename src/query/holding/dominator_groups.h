@@ -8,12 +8,16 @@
 #include "query/holding/children.h"
 #include "query/holding/holding.h"
 
-/* Rows by class have hdx_dominated_class_columns (holding.h). */
-enum { HDX_DOMINATED_OWNER_COLUMNS = HDX_DOMINATED_CLASS_COLUMNS + 1 };
-extern const hdx_column hdx_dominated_owner_columns[HDX_DOMINATED_OWNER_COLUMNS];
-extern const hdx_column hdx_dominated_package_columns[HDX_DOMINATED_CLASS_COLUMNS];
-extern const hdx_column hdx_dominated_loader_columns[HDX_DOMINATED_CLASS_COLUMNS];
-extern const hdx_column hdx_dominated_origin_columns[HDX_DOMINATED_CLASS_COLUMNS];
+/* Columns of the rows by class, package, loader and origin, and of those by owner; the last one is `inside`. */
+enum {
+    HDX_DOMINATOR_GROUP_COLUMNS = HDX_DOMINATED_CLASS_COLUMNS + 1,
+    HDX_DOMINATOR_OWNER_COLUMNS = HDX_DOMINATOR_GROUP_COLUMNS + 1
+};
+extern const hdx_column hdx_dominator_class_columns[HDX_DOMINATOR_GROUP_COLUMNS];
+extern const hdx_column hdx_dominator_package_columns[HDX_DOMINATOR_GROUP_COLUMNS];
+extern const hdx_column hdx_dominator_loader_columns[HDX_DOMINATOR_GROUP_COLUMNS];
+extern const hdx_column hdx_dominator_origin_columns[HDX_DOMINATOR_GROUP_COLUMNS];
+extern const hdx_column hdx_dominator_owner_columns[HDX_DOMINATOR_OWNER_COLUMNS];
 
 /* Share of `total` bytes in percent; 0 if the total is 0. */
 static inline hdx_cell hdx_dominated_percent(uint64_t bytes, double total)
@@ -22,10 +26,10 @@ static inline hdx_cell hdx_dominated_percent(uint64_t bytes, double total)
 }
 
 /*
- * Groups what `of` immediately dominates (HDX_VIRTUAL_ROOT: the top of the tree). `total`: live bytes. REQUIRES: `by`
- * is the class, package, loader, owner or origin.
+ * Groups what `of` immediately dominates (HDX_VIRTUAL_ROOT: the top of the tree) by the key of the options. `total`:
+ * live bytes. REQUIRES: the key is the class, package, loader, owner or origin.
  */
-hdx_code hdx_dominator_groups(const hdx_ask *ask, hdx_id of, hdx_by by, double total, const hdx_children_bounds *bounds,
+hdx_code hdx_dominator_groups(const hdx_ask *ask, hdx_id of, const hdx_dominators_options *options, double total,
                               hdx_rows **out, hdx_error *err);
 
 #endif

@@ -20,6 +20,7 @@
 #include "query/holding/children.h"
 #include "query/holding/dominator_groups.h"
 #include "query/holding/drop.h"
+#include "query/holding/inside.h"
 #include "query/holding/merged_dominators.h"
 #include "query/common/columns.h"
 #include "query/query.h"
@@ -60,11 +61,11 @@ static const hdx_column deep_columns[] = {
 static const hdx_form forms[] = {
     { "drop", "true", hdx_drop_columns, HDX_DROP_COLUMNS },
     { "merge", "true", hdx_merged_dominator_columns, HDX_MERGED_DOMINATOR_COLUMNS },
-    { "by", "class", hdx_dominated_class_columns, HDX_DOMINATED_CLASS_COLUMNS },
-    { "by", "owner", hdx_dominated_owner_columns, HDX_DOMINATED_OWNER_COLUMNS },
-    { "by", "package", hdx_dominated_package_columns, HDX_DOMINATED_CLASS_COLUMNS },
-    { "by", "loader", hdx_dominated_loader_columns, HDX_DOMINATED_CLASS_COLUMNS },
-    { "by", "origin", hdx_dominated_origin_columns, HDX_DOMINATED_CLASS_COLUMNS },
+    { "by", "class", hdx_dominator_class_columns, HDX_DOMINATOR_GROUP_COLUMNS },
+    { "by", "owner", hdx_dominator_owner_columns, HDX_DOMINATOR_OWNER_COLUMNS },
+    { "by", "package", hdx_dominator_package_columns, HDX_DOMINATOR_GROUP_COLUMNS },
+    { "by", "loader", hdx_dominator_loader_columns, HDX_DOMINATOR_GROUP_COLUMNS },
+    { "by", "origin", hdx_dominator_origin_columns, HDX_DOMINATOR_GROUP_COLUMNS },
     { "fold", "similar", folded_columns, HDX_COUNT(folded_columns) },
     { NULL, NULL, deep_columns, HDX_COUNT(deep_columns) },
 };
@@ -408,17 +409,18 @@ static uint32_t class_named(hdx_graph *g, const char *name)
     return found;
 }
 
-static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fold, double total,
-                          const hdx_children_bounds *bounds, hdx_rows **out, hdx_error *err)
+static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, const hdx_dominators_options *options, double total,
+                          hdx_rows **out, hdx_error *err)
 {
-    tree *t = calloc(1, sizeof *t);
+    const bool fold = options->fold;
+    tree      *t = calloc(1, sizeof *t);
     if (t == NULL)
         return hdx_no_memory(err, "the dominator tree", sizeof *t);
     t->ask = *ask;
-    t->depth = depth == 0 ? 1 : depth;
+    t->depth = options->depth == 0 ? 1 : options->depth;
     t->total = total;
     t->open = HDX_NO_ID;
-    t->bounds = bounds;
+    t->bounds = options->bounds;
     const hdx_bound *bound = hdx_column_bound(&ask->q, RETAINED), *class = hdx_column_bound(&ask->q, CLASS);
     t->least = bound != NULL && bound->text == NULL && !fold ? bound->least : 0; /* smaller ones may share a row */
     /* not with more levels, where objects of the class are below others, and not where others are counted as one row */
@@ -457,8 +459,8 @@ static hdx_code tree_rows(const hdx_ask *ask, hdx_id of, unsigned depth, bool fo
 
 /* ---- the question ---- */
 
-hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, bool fold,
-                                const hdx_children_bounds *bounds, hdx_rows **out, hdx_error *err)
+hdx_code hdx_dominators_bounded(const hdx_query *q, const hdx_id *of, const hdx_dominators_options *options,
+                                hdx_rows **out, hdx_error *err)
 {
     hdx_ask ask;
     hdx_id  from = of == NULL ? HDX_VIRTUAL_ROOT : *of;
@@ -469,14 +471,14 @@ hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of,
     if (of != NULL && from >= hdx_graph_objects(q->graph))
         return hdx_fail(err, HDX_NOT_FOUND, "", HDX_NOWHERE, "no object has the id %llu", (unsigned long long)from);
     double total = (double)hdx_graph_summary_of(q->graph)->live_bytes;
-    switch (by) {
+    switch (options->by) {
     case HDX_BY_NONE:
-    case HDX_BY_OBJECT: code = tree_rows(&ask, from, depth, fold, total, bounds, out, err); break;
+    case HDX_BY_OBJECT: code = tree_rows(&ask, from, options, total, out, err); break;
     case HDX_BY_CLASS:
     case HDX_BY_PACKAGE:
     case HDX_BY_LOADER:
     case HDX_BY_ORIGIN:
-    case HDX_BY_OWNER: code = hdx_dominator_groups(&ask, from, by, total, bounds, out, err); break;
+    case HDX_BY_OWNER: code = hdx_dominator_groups(&ask, from, options, total, out, err); break;
     default:
         return hdx_fail(err, HDX_USAGE, "", HDX_NOWHERE,
                         "dominator keys are object, class, package, loader, owner and origin");
@@ -491,7 +493,8 @@ hdx_code hdx_dominators_bounded(const hdx_query *q, hdx_by by, const hdx_id *of,
 hdx_code hdx_query_dominators(const hdx_query *q, hdx_by by, const hdx_id *of, unsigned depth, hdx_rows **out,
                               hdx_error *err)
 {
-    return hdx_dominators_bounded(q, by, of, depth, false, &hdx_children_saved, out, err);
+    const hdx_dominators_options options = { .by = by, .depth = depth, .bounds = &hdx_children_saved };
+    return hdx_dominators_bounded(q, of, &options, out, err);
 }
 
 static const hdx_parameter parameters[] = {
@@ -512,6 +515,14 @@ static const hdx_parameter parameters[] = {
       .least = 1,
       .most = UINT_MAX,
       .sentence = "number of tree levels; 1 by default, all with --merge" },
+    { .name = "inside",
+      .kind = HDX_PARAMETER_NUMBER,
+      .value = "K",
+      .least = 1,
+      .most = HDX_INSIDE_MOST,
+      .excludes = "drop merge",
+      .needs = "by",
+      .sentence = "add to each group its K largest objects, and by class what each of them keeps; not in tables" },
     { .name = "fold",
       .kind = HDX_PARAMETER_CHOICE,
       .value = "WHICH",
@@ -577,8 +588,16 @@ static hdx_code open_dominators(const hdx_query *q, const hdx_arguments *a, hdx_
     if (fold && (by > 0 || hdx_argument_number(a, "depth") > 1))
         return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE, "--fold similar works with one level of objects: omit %s",
                         by > 0 ? "--by" : "--depth");
-    return hdx_dominators_bounded(q, by < 0 ? HDX_BY_OBJECT : keys[by], below ? &id : NULL,
-                                  (unsigned)hdx_argument_number(a, "depth"), fold, &hdx_children_saved, out, err);
+    const unsigned inside = (unsigned)hdx_argument_number(a, "inside");
+    if (inside > 0 && by <= 0)
+        return hdx_fail(err, HDX_USAGE, NULL, HDX_NOWHERE,
+                        "--inside needs groups: --by class, package, loader, owner or origin");
+    const hdx_dominators_options options = { .by = by < 0 ? HDX_BY_OBJECT : keys[by],
+                                             .depth = (unsigned)hdx_argument_number(a, "depth"),
+                                             .fold = fold,
+                                             .inside = inside,
+                                             .bounds = &hdx_children_saved };
+    return hdx_dominators_bounded(q, below ? &id : NULL, &options, out, err);
 }
 
 const hdx_question hdx_question_dominators = {
