@@ -27,6 +27,7 @@ static const char *const asks[] = {
     "dominators",
     "dominators object=thread:main depth=4",
     "dominators by=class sort=class",
+    "dominators by=package inside=5",
     "object object=class:java.lang.Thread",
     "objects class=java.lang.String sort=label",
     "objects class=java.lang.String where=label~^a",

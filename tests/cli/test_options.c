@@ -185,6 +185,11 @@ Test(options, that_say_nothing_together_are_refused)
         "dominators app.hprof.gz --by package --depth 2",
         "dominators app.hprof.gz --drop --by class",
         "dominators app.hprof.gz --drop --merge",
+        "dominators app.hprof.gz --inside 3",
+        "dominators app.hprof.gz --by object --inside 3",
+        "dominators app.hprof.gz --by class --merge --inside 3",
+        "dominators app.hprof.gz --by class --inside 0",
+        "dominators app.hprof.gz --by class --inside 101",
         "refs app.hprof.gz thread:main --reachable garbage",
         "histogram app.hprof.gz --scan --reachable live",
         "histogram app.hprof.gz --scan --sort retained",
@@ -198,6 +203,7 @@ Test(options, that_say_nothing_together_are_refused)
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         ran r = tool_sh("\"$H\" %s", calls[i]);
         cr_expect(r.code == 2 && r.out[0] == '\0', "%s: %d %s", calls[i], r.code, r.out);
+        cr_expect(strchr(r.err, '\n') == r.err + strlen(r.err) - 1, "%s: not one line: %s", calls[i], r.err);
         ran_free(&r);
     }
 }
@@ -283,6 +289,7 @@ static const proof proofs[] = {
     { "dominators", "least", "--format csv --merge", "--format csv --merge --least 20%", NULL, false },
     { "dominators", "chains", "--format csv --merge", "--format csv --merge --chains split", NULL, false },
     { "dominators", "drop", "--format csv", "--format csv --drop", NULL, false },
+    { "dominators", "inside", "--format csv --by class", "--format csv --by class --inside 2", NULL, false },
     { "dominators", "fold", "--format csv", "--format csv --fold similar", NULL, false },
     { "object", "elements", "0xfeac0be0", "0xfeac0be0 --elements 3", NULL, false },
     { "find", "limit", "string", "string --limit 2", NULL, false },

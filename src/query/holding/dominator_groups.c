@@ -271,8 +271,8 @@ static hdx_code find_inside(groups *s, hdx_id of, uint32_t *of_number, uint32_t 
         .number_of = number_of,
         .context = s,
     };
-    if (code == HDX_OK) /* what is saved counts class objects under java.lang.Class, as only the key `class` does */
-        code = hdx_inside_open(&s->inside, &s->ask, of, &wanted, s->by == HDX_BY_CLASS ? saved : NULL, err);
+    if (code == HDX_OK)
+        code = hdx_inside_open(&s->inside, &s->ask, of, &wanted, saved, err);
     hdx_mem_put(mem, objects, s->count * sizeof *objects);
     hdx_mem_put(mem, place, numbers * sizeof *place);
     return code;
@@ -281,6 +281,7 @@ static hdx_code find_inside(groups *s, hdx_id of, uint32_t *of_number, uint32_t 
 /* Sums per class first (an array by class number), then combines classes with equal keys. */
 static hdx_code sum_up(groups *s, hdx_id of, const hdx_children_bounds *bounds, hdx_error *err)
 {
+    /* what is saved counts class objects under java.lang.Class, as only the key `class` does */
     const uint32_t *firsts = s->each > 0 && s->by == HDX_BY_CLASS ? &(uint32_t){ HDX_CHILDREN_OF_EACH } : NULL;
     hdx_mem        *mem = s->ask.q.mem;
     hdx_children    children = { .saved = false };

@@ -4,7 +4,7 @@
  *
  * Example:
  *     hdx_inside inside = { 0 };
- *     if ((code = hdx_inside_open(&inside, ask, of, &wanted, NULL, err)) == HDX_OK)
+ *     if ((code = hdx_inside_open(&inside, ask, of, &wanted, &children, err)) == HDX_OK)
  *         code = hdx_inside_cell(&inside, group, arena, &cell, err);
  *     hdx_inside_close(&inside);
  */
@@ -44,9 +44,9 @@ typedef struct hdx_inside {
 } hdx_inside;
 
 /*
- * Finds the first objects of each group: in `saved` (hdx_children_open with HDX_CHILDREN_OF_EACH, or NULL) if it has
- * enough of them, or else in one walk over all children of `of`. `saved` may be used only if the numbers are those of
- * classes. REQUIRES: *s is zeroed; *ask outlives it. The caller closes it, on failure, too.
+ * Finds the first objects of each group: in `saved` if it was opened with HDX_CHILDREN_OF_EACH and has enough of them,
+ * or else in one walk over all children of `of`. REQUIRES: with such children, numbers are those of classes, and
+ * class objects have that of java.lang.Class; *s is zeroed; *ask outlives it. The caller closes it, on failure, too.
  */
 hdx_code hdx_inside_open(hdx_inside *s, hdx_ask *ask, hdx_id of, const hdx_inside_wanted *wanted,
                          const hdx_children *saved, hdx_error *err);
