@@ -131,13 +131,8 @@ static void put_path(report *r, const hdx_cell *path)
     hdx_doc_step(&r->p, true, false);
     hdx_doc_string(&r->p, "GC root: ");
     for (uint64_t i = 0; types->kind == HDX_CELL_LIST && i < types->as.list.count; i++) {
-        const hdx_text type = types->as.list.at[i].as.text;
-        const char    *words = hdx_root_type_words(type.at, type.len);
         hdx_doc_string(&r->p, i > 0 ? ", " : "");
-        if (words != NULL)
-            hdx_doc_string(&r->p, words);
-        else
-            hdx_doc_text(&r->p, type.at, type.len);
+        hdx_doc_root_type(&r->p, types->as.list.at[i].as.text);
     }
     hdx_doc_step_end(&r->p);
     for (uint64_t i = 0; i < steps->as.list.count && !hdx_doc_is_full(&r->p); i++) {

@@ -91,6 +91,15 @@ void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit)
     put_shown(p, &shown, text_most(p));
 }
 
+void hdx_doc_root_type(page *p, hdx_text type)
+{
+    const char *words = hdx_root_type_words(type.at, type.len);
+    if (words != NULL)
+        hdx_doc_string(p, words);
+    else
+        hdx_doc_text(p, type.at, type.len);
+}
+
 /* ---- the document ---- */
 
 static void flush(page *p)

@@ -47,6 +47,7 @@ void hdx_doc_class(page *p, hdx_text name);     /* the package is less prominent
 /* The same for a text that may be too long to read: the middle of what exceeds `columns` is omitted. */
 void hdx_doc_cut(page *p, const char *at, size_t len, uint32_t columns);
 void hdx_doc_value(page *p, const hdx_cell *cell, hdx_unit unit);
+void hdx_doc_root_type(page *p, hdx_text type); /* "JNI global" for "JNI_GLOBAL"; an unknown type as it is */
 
 /* ---- blocks ---- */
 void hdx_doc_section(page *p, const char *id, const char *title);

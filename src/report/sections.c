@@ -223,6 +223,8 @@ static void put_cell(report *r, const hdx_column *columns, unsigned count, const
     }
     if (c->type == HDX_TYPE_LIST)
         hdx_doc_series(&r->p, cell);
+    else if (strcmp(c->name, "root") == 0 && cell->kind == HDX_CELL_TEXT)
+        hdx_doc_root_type(&r->p, cell->as.text);
     else
         hdx_doc_value(&r->p, cell, c->unit);
 }

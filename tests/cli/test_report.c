@@ -3,6 +3,7 @@
  * of a heap stay text, a redacted report has no text of the heap, and a report says what its dump lacks.
  */
 #include "cli/dump_of_class.h"
+#include "cli/leaky.h"
 #include "cli/odd.h"
 #include "cli/tool.h"
 
@@ -51,6 +52,15 @@ Test(report, has_the_numbers_of_the_commands)
         "\"$H\" report shop.hprof.gz --format json --quiet | python3 -c \"import json,sys;d=json.load(sys.stdin);"
         "print(d['info']['info']['live_bytes'], len(d['suspects']['rows']))\"");
     cr_expect_str_eq(r.out, "2788024 1\n", "%s", r.err);
+    ran_free(&r);
+}
+
+Test(report, names_the_gc_roots_of_leaks_in_words)
+{
+    leaky_make("leaky.hprof", true);
+    ran r = tool_sh("\"$H\" report leaky.hprof --format md --quiet | grep -A 4 '^## Leaks'");
+    expect_in(&r, "| app.Screen | application | 1 | 1 B | system class | Holder.second |\n");
+    cr_expect(strstr(r.out, "CLASS") == NULL, "%s", r.out);
     ran_free(&r);
 }
 
