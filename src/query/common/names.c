@@ -291,18 +291,26 @@ static int ascending(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Unlike hdx_query_classes_named, does not look for similar names in order to write a message. */
+static bool is_loaded(const hdx_ask *ask, const char *class_name)
+{
+    uint32_t         count;
+    const hdx_class *classes = hdx_graph_classes(ask->g, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (hdx_text_is(classes[i].name, class_name))
+            return true;
+    return false;
+}
+
 hdx_code hdx_instances_below(hdx_ask *ask, const char *class_name, hdx_ids *out, hdx_error *err)
 {
     uint32_t *numbers = NULL;
     size_t    count = 0;
-    hdx_error mine;
     hdx_refs  refs;
     hdx_id    id;
-    hdx_code  code = hdx_query_classes_named(&ask->q, class_name, true, &numbers, &count, &mine);
-    if (code == HDX_NOT_FOUND)
-        return HDX_OK;
-    if (code != HDX_OK && err != NULL)
-        *err = mine;
+    if (!is_loaded(ask, class_name))
+        return hdx_graph_check(ask->g, err); /* a dump without any class may be damaged */
+    hdx_code code = hdx_query_classes_named(&ask->q, class_name, true, &numbers, &count, err);
     for (size_t i = 0; code == HDX_OK && i < count; i++) {
         hdx_graph_instances(ask->g, numbers[i], HDX_LIVE, &refs);
         while (code == HDX_OK && hdx_refs_next(&refs, &id))
